@@ -1,0 +1,1 @@
+# What `cmake --install` leaves: the library, its headers, the package files and the command.

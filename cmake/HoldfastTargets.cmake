@@ -1,0 +1,52 @@
+# How every target of this project is compiled, and the one shape of a layer.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+find_package(Threads REQUIRED)
+
+add_library(holdfast_build INTERFACE)
+target_compile_features(holdfast_build INTERFACE cxx_std_20)
+target_compile_options(holdfast_build INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+target_compile_definitions(holdfast_build INTERFACE
+  ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_include_directories(holdfast_build INTERFACE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src"
+  "${PROJECT_SOURCE_DIR}")
+target_link_libraries(holdfast_build INTERFACE Threads::Threads)
+if(HOLDFAST_SANITIZE)
+  target_compile_options(holdfast_build INTERFACE
+    "-fsanitize=${HOLDFAST_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all
+    -Wno-tsan -Wno-mismatched-new-delete)
+  target_link_options(holdfast_build INTERFACE "-fsanitize=${HOLDFAST_SANITIZE}")
+endif()
+if(HOLDFAST_COVERAGE)
+  target_compile_options(holdfast_build INTERFACE --coverage -fno-inline)
+  target_link_options(holdfast_build INTERFACE --coverage)
+endif()
+
+# A layer is one folder and one object library; the library that users link holds them all.
+# Further arguments are the third-party libraries that the layer's code needs.
+# tests/tidy checks that layers include only what the arrows in docs/internals allow.
+function(holdfast_layer name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  holdfast_layer_of(${name} "${sources}" ${ARGN})
+endfunction()
+
+function(holdfast_layer_of name sources)
+  add_library(holdfast_${name} OBJECT ${sources})
+  target_link_libraries(holdfast_${name} PUBLIC holdfast_build)
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_LAYERS holdfast_${name})
+  holdfast_needs(${name} ${ARGN})
+endfunction()
+
+function(holdfast_needs name)
+  target_link_libraries(holdfast_${name} PUBLIC ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_LIBRARIES ${ARGN})
+endfunction()

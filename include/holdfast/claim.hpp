@@ -1,0 +1,154 @@
+// holdfast/claim.hpp: the messages between the engine and a store. Values only; no I/O. Needed by
+// those who write a store; users of locks never see them.
+//
+// A name is 1-255 bytes of valid UTF-8 without control characters; braces only as closed,
+// non-empty, un-nested {tag}. The same rule holds on every store; see valid_name().
+#pragma once
+
+#include <holdfast/types.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+namespace holdfast {
+
+inline constexpr std::size_t name_size_max = 255;
+inline constexpr std::size_t note_size_max = 200;
+inline constexpr Duration ttl_min = std::chrono::milliseconds{100};
+inline constexpr Duration ttl_max = std::chrono::hours{24 * 3650};
+
+// Empty if `name` may be locked, else one clause that says what is wrong with it.
+std::string why_invalid_name(std::string_view name);
+inline bool valid_name(std::string_view name) { return why_invalid_name(name).empty(); }
+
+// Who holds or waits, for people. Decides nothing.
+struct Who {
+  std::string host{};
+  std::int64_t pid = 0;
+  std::string note{};
+  bool operator==(const Who&) const = default;
+};
+
+// One attempt at one name: what acquire and renew carry. A zero Duration means "not set".
+struct Claim {
+  std::string name{};
+  OwnerId owner{};
+  Mode mode = Mode::exclusive;
+  Duration ttl{};         // the lease asked for; the store keeps the record ttl + lock_delay
+  Duration liveness{};    // how long a waiter keeps its place without a beat: min(ttl, 5 s)
+  Duration min_hold{};    // the record lasts to at least grant + min_hold
+  Duration max_hold{};    // no renewal carries expiry past grant + max_hold (+ lock_delay)
+  Duration lock_delay{};  // added to every expiry on the store's side
+  Who who{};
+};
+
+// Somebody's hold as others see it; ages and remaining times are on the store's clock.
+struct Holder {
+  OwnerId owner{};
+  Mode mode = Mode::exclusive;
+  Fence fence = Fence::none;
+  Who who{};
+  Duration held_for{};
+  Duration ttl_left{};  // zero: ends at any moment
+  bool broken = false;  // marked by an operator, waiting for the holder's answer
+  bool released = false;  // a tombstone of min_hold: nobody is inside any more
+};
+
+struct Waiter {
+  OwnerId owner{};
+  Mode mode = Mode::exclusive;
+  Who who{};
+  Duration waiting_for{};
+};
+
+// ---- acquire -----------------------------------------------------------------------------------
+
+struct Granted {
+  Fence fence = Fence::none;
+  Fence floor = Fence::none;  // the lowest fence still alive at the grant; exclusive: == fence
+  Duration ttl{};             // what the store granted, counted from when it executed the request
+};
+// In the queue. Ask again (a beat) within liveness/3; look again in `recheck_in`.
+struct Queued {
+  Duration recheck_in{};  // when the name may become free by time alone
+  std::optional<Holder> holder{};
+};
+// Held, or others wait before us, and we did not ask to queue (or this store has no queue).
+struct Busy {
+  Duration recheck_in{};
+  std::optional<Holder> holder{};
+};
+// `may_have_had_effect`: the request may have been executed, or may still be.
+struct Failed {
+  std::error_code code{};
+  bool may_have_had_effect = false;
+  std::string detail{};  // one line for people; never a secret
+};
+using AcquireReply = std::variant<Granted, Queued, Busy, Failed>;
+
+// ---- renew -------------------------------------------------------------------------------------
+
+struct Renewed {
+  Duration ttl{};
+};
+enum class GoneReason : std::uint8_t { taken, broken };
+struct Gone {
+  GoneReason reason = GoneReason::taken;
+};
+using RenewReply = std::variant<Renewed, Gone, Failed>;
+
+// ---- withdraw ----------------------------------------------------------------------------------
+
+struct Released {};  // the lease or the place in the queue was ours and is given back
+struct NotOwner {};  // nothing of ours was there; nothing was changed (a tombstone may be set)
+using WithdrawReply = std::variant<Released, NotOwner, Failed>;
+
+// ---- what a store tells by itself --------------------------------------------------------------
+
+struct HandedOff {  // the releasing step granted the name to this waiter: a provisional lease
+  OwnerId owner{};
+  Fence fence = Fence::none;
+  Fence floor = Fence::none;
+};
+struct MaybeFree {  // a hint for this waiter: ask again now
+  OwnerId owner{};
+};
+struct MarkedBroken {  // a hint for this holder: an operator broke the name; verify now
+  OwnerId owner{};
+};
+struct Doubt {};  // connection or primary changed: verify every held lease, re-ask every wait
+using StoreEvent = std::variant<HandedOff, MaybeFree, MarkedBroken, Doubt>;
+
+// ---- for people --------------------------------------------------------------------------------
+
+struct NameView {
+  std::string name{};
+  std::vector<Holder> holders{};
+  std::vector<Waiter> waiters{};  // in order
+  Fence last_fence = Fence::none;
+};
+struct Page {
+  std::vector<NameView> names{};
+  std::string next_cursor{};  // empty: this was the last page
+};
+using InspectReply = std::variant<NameView, Failed>;
+using ListReply = std::variant<Page, Failed>;
+
+enum class BreakMode : std::uint8_t { ask_holder, now };
+struct BreakDone {
+  std::vector<Holder> holders{};  // whom it hit; empty: nobody held it
+};
+using BreakReply = std::variant<BreakDone, Failed>;
+
+struct Finding {
+  enum class Level : std::uint8_t { good, note, warning, failure };
+  Level level = Level::good;
+  std::string what{};    // one line: what was seen
+  std::string advice{};  // one line: what to do; empty if nothing
+};
+
+}  // namespace holdfast

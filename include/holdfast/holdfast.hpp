@@ -1,0 +1,13 @@
+// holdfast/holdfast.hpp: everything that needs nothing but the standard library.
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/guard.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/mutex.hpp>
+#include <holdfast/observer.hpp>
+#include <holdfast/operation.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/types.hpp>
+#include <holdfast/version.hpp>

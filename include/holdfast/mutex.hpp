@@ -1,0 +1,79 @@
+// holdfast/mutex.hpp: an exclusive lock shared by processes.
+//
+//   Lease lease = m.acquire({.timeout = 5s});              // you see the lease: preferred
+//   std::unique_lock lock{m, 5s};                          // meets TimedLockable
+//   m.start_acquire({.timeout = 5s}, handler);             // asynchronous
+//
+// When not: inside one process use std::mutex; to make a write safe use a guard (or no lock at all:
+// docs/explanation/do-you-need-a-lock.md).
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/operation.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast {
+
+// Not reentrant. Threads of one process also exclude each other. Unlike std::mutex, a Mutex can be
+// lost while locked: long work must watch lease().lost().
+//
+// acquire(), try_acquire() and start_acquire() may be called from any thread at any time. The
+// BasicLockable half (lock() ... unlock()) is for one locking thread at a time, as std::mutex is.
+class Mutex {
+ public:
+  // Throws Error{invalid_name, invalid_options}. Sends nothing.
+  Mutex(Client& client, std::string name, LeaseOptions options = {});
+  ~Mutex();  // releases what lock() took
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+
+  // Throws Error: busy or timed_out, cancelled, or a failure. With `ec` the lease is empty then.
+  Lease acquire(const Wait& wait = {});
+  Lease acquire(const Wait& wait, std::error_code& ec);
+
+  // One attempt. nullopt: somebody else holds it (or waits). Errors only if the store failed.
+  [[nodiscard]] std::optional<Lease> try_acquire();
+  [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& ec);
+
+  Operation start_acquire(const Wait& wait, LeaseHandler handler);
+
+  // --- BasicLockable, Lockable, TimedLockable ---
+  void lock();
+  [[nodiscard]] bool try_lock();
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
+    return try_lock_within(bounded(timeout));
+  }
+  template <class Clock, class Dur>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Dur>& deadline) {
+    return try_lock_within(bounded(deadline - Clock::now()));
+  }
+  void unlock() noexcept;  // a failed release is told to the Observer; the TTL frees the name
+
+  // The lease held through lock(). Precondition: locked.
+  const Lease& lease() const noexcept;
+
+ private:
+  // A huge or negative timeout must neither overflow nor wait for ever.
+  template <class Rep, class Period>
+  static Duration bounded(const std::chrono::duration<Rep, Period>& timeout) {
+    using Seconds = std::chrono::duration<double>;
+    if (Seconds{timeout} >= Seconds{ttl_max}) {
+      return ttl_max;
+    }
+    return timeout.count() < 0 ? Duration{0} : std::chrono::ceil<Duration>(timeout);
+  }
+  bool try_lock_within(Duration timeout);
+
+  std::shared_ptr<detail::ClientCore> core_;
+  std::string name_;
+  LeaseOptions options_;
+  Lease held_{};
+};
+
+}  // namespace holdfast

@@ -1,0 +1,95 @@
+// holdfast/store.hpp: what a store must do. Write one of these and pass the conformance suite
+// (tests/conformance) to add a store. Waiting, back-off, watchdog, trust windows, cancellation and
+// clean-up are in the engine and the same for all.
+#pragma once
+
+#include <holdfast/claim.hpp>
+#include <holdfast/function.hpp>
+#include <holdfast/runtime.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast {
+
+struct Capabilities {
+  bool queue = false;     // keeps waiters in order; the releasing step hands on to the next
+  bool wake_ups = false;  // tells waiters by itself; otherwise they look again by timer
+  bool ttl = true;        // leases end by themselves (false: they end with a session)
+  bool shared = false;    // Mode::shared is understood
+};
+
+// Rules for every Store:
+//  1. It belongs to one Runtime and is used only on its thread.
+//  2. Each handler is called exactly once, on that thread, never from inside the call, and within
+//     op_timeout (2 s unless the URL says otherwise) whatever the server does. close() and the
+//     destructor are the exception: handlers still pending then are destroyed uncalled.
+//  3. acquire() is idempotent by (name, owner): asked again as the holder it answers Granted with
+//     the same fence and a refreshed TTL; asked again as a waiter it is a beat.
+//  4. acquire() grants only if the name is free and nobody living waits before us. The first
+//     request of any kind that meets a free name with waiters grants the head of the queue.
+//  5. An owner that withdrew with `unanswered` is never granted afterwards, even if an older
+//     acquire of it arrives late (a tombstone, kept for one TTL).
+//  6. Fences of one name rise with each grant: across release, expiry, restart and clean-up.
+//  7. Expiry is judged by the store's clock, never by a client's wall clock.
+//  8. Failed says whether the request may have had effect.
+class Store {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store() = default;
+
+  virtual Capabilities capabilities() const = 0;
+
+  enum class Queueing : std::uint8_t { no, yes };
+  // With Queueing::yes a name that is not free leaves us in the queue; the request is sent only
+  // once wake-ups can reach the listener (or are known not to, within op_timeout).
+  virtual void acquire(const Claim& claim, Queueing queueing,
+                       UniqueFunction<void(AcquireReply)> done) = 0;
+
+  // Answers in the order of `claims`. Never creates a record, never touches another owner's. A
+  // provisional lease becomes a full one. Any number of claims; the store splits batches.
+  virtual void renew(std::span<const Claim> claims,
+                     UniqueFunction<void(std::vector<RenewReply>)> done) = 0;
+
+  // Gives back whatever `claim.owner` has: a lease (and hands on), a place in the queue, or an
+  // acquire that was never answered (Unanswered::yes: leaves a tombstone too).
+  enum class Unanswered : std::uint8_t { no, yes };
+  virtual void withdraw(const Claim& claim, Unanswered unanswered,
+                        UniqueFunction<void(WithdrawReply)> done) = 0;
+
+  // One listener a store, set before the first call and called on the runtime's thread.
+  virtual void listen(UniqueFunction<void(const StoreEvent&)> listener) = 0;
+
+  virtual void inspect(const std::string& name, UniqueFunction<void(InspectReply)> done) = 0;
+  // Names that start with `prefix` and are held or waited for, in no order, a page at a time.
+  virtual void list(const std::string& prefix, const std::string& cursor,
+                    UniqueFunction<void(ListReply)> done) = 0;
+  virtual void break_name(const std::string& name, BreakMode mode,
+                          UniqueFunction<void(BreakReply)> done) = 0;
+  // What an operator should know about this store, by looking at it. For `holdfast doctor`.
+  virtual void diagnose(UniqueFunction<void(std::vector<Finding>)> done) = 0;
+
+  // Ends connections after flushing what was sent. No verb may follow.
+  virtual void close() noexcept = 0;
+};
+
+// Opens stores of one kind at one place. Thread-safe. All stores of one factory are one client to
+// the server: a waiter that queued through one of them is told through the one that listens.
+class StoreFactory {
+ public:
+  StoreFactory() = default;
+  StoreFactory(const StoreFactory&) = delete;
+  StoreFactory& operator=(const StoreFactory&) = delete;
+  virtual ~StoreFactory() = default;
+
+  // Does no I/O that can block; what is wrong with the place is told by the verbs.
+  virtual std::unique_ptr<Store> open(Runtime& runtime) = 0;
+  virtual std::string url() const = 0;  // for people: without the password
+};
+
+}  // namespace holdfast
