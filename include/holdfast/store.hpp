@@ -22,6 +22,11 @@ struct Capabilities {
   bool shared = false;    // Mode::shared is understood
 };
 
+struct WithdrawOptions {
+  bool keep_min_hold = false;  // a release after use: the record stays to grant + min_hold
+  bool tombstone = false;      // an acquire of this owner may still be on its way: refuse it later
+};
+
 // Rules for every Store:
 //  1. It belongs to one Runtime and is used only on its thread.
 //  2. Each handler is called exactly once, on that thread, never from inside the call, and within
@@ -31,7 +36,7 @@ struct Capabilities {
 //     the same fence and a refreshed TTL; asked again as a waiter it is a beat.
 //  4. acquire() grants only if the name is free and nobody living waits before us. The first
 //     request of any kind that meets a free name with waiters grants the head of the queue.
-//  5. An owner that withdrew with `unanswered` is never granted afterwards, even if an older
+//  5. An owner that withdrew with `tombstone` is never granted afterwards, even if an older
 //     acquire of it arrives late (a tombstone, kept for one TTL).
 //  6. Fences of one name rise with each grant: across release, expiry, restart and clean-up.
 //  7. Expiry is judged by the store's clock, never by a client's wall clock.
@@ -57,9 +62,9 @@ class Store {
                      UniqueFunction<void(std::vector<RenewReply>)> done) = 0;
 
   // Gives back whatever `claim.owner` has: a lease (and hands on), a place in the queue, or an
-  // acquire that was never answered (Unanswered::yes: leaves a tombstone too).
-  enum class Unanswered : std::uint8_t { no, yes };
-  virtual void withdraw(const Claim& claim, Unanswered unanswered,
+  // acquire that was never answered. Only `claim.name`, `claim.owner` and `claim.ttl` (the life of
+  // a tombstone) count.
+  virtual void withdraw(const Claim& claim, WithdrawOptions options,
                         UniqueFunction<void(WithdrawReply)> done) = 0;
 
   // One listener a store, set before the first call and called on the runtime's thread.
