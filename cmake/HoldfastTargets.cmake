@@ -3,12 +3,19 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-find_package(Threads REQUIRED)
+# Symbols keep their default visibility: the command, the simulator and the tests use internal
+# layers, and must link against a shared libholdfast as well as a static one.
+
+# The same compilation in another directory (a second clone, CI) is found in the cache.
+find_program(HOLDFAST_CCACHE ccache)
+if(HOLDFAST_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${HOLDFAST_CCACHE}")
+endif()
 
 add_library(holdfast_build INTERFACE)
 target_compile_features(holdfast_build INTERFACE cxx_std_20)
@@ -31,11 +38,21 @@ if(HOLDFAST_COVERAGE)
   target_link_options(holdfast_build INTERFACE --coverage)
 endif()
 
+# All *.cpp of the current folder. A folder that has none yet still makes a (empty) library.
+function(holdfast_sources result)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    set(sources "${PROJECT_BINARY_DIR}/empty.cpp")
+    file(CONFIGURE OUTPUT "${sources}" CONTENT "")
+  endif()
+  set(${result} "${sources}" PARENT_SCOPE)
+endfunction()
+
 # A layer is one folder and one object library; the library that users link holds them all.
 # Further arguments are the third-party libraries that the layer's code needs.
 # tests/tidy checks that layers include only what the arrows in docs/internals allow.
 function(holdfast_layer name)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  holdfast_sources(sources)
   holdfast_layer_of(${name} "${sources}" ${ARGN})
 endfunction()
 
