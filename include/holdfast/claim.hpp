@@ -103,6 +103,11 @@ using RenewReply = std::variant<Renewed, Gone, Failed>;
 
 // ---- withdraw ----------------------------------------------------------------------------------
 
+struct WithdrawOptions {
+  bool keep_min_hold = false;  // a release after use: the record stays to grant + min_hold
+  bool tombstone = false;      // an acquire of this owner may still be on its way: refuse it later
+};
+
 struct Released {};  // the lease or the place in the queue was ours and is given back
 struct NotOwner {};  // nothing of ours was there; nothing was changed (a tombstone may be set)
 using WithdrawReply = std::variant<Released, NotOwner, Failed>;

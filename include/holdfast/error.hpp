@@ -26,7 +26,7 @@ enum class errc {
   stale_fence,        // a guard has already seen a greater fence
   already_written,    // a row guard has already seen this very fence
   not_found,          // there is no such row or name
-  not_owner,          // release: the record is gone or another owner's; nothing was changed
+  not_owner,          // release: the record was gone or another owner's; nothing was changed
   store_unavailable,  // the store could not be reached, or refused for now; no effect
   outcome_unknown,    // the request was sent and no answer came; it may have had effect
   access_denied,      // wrong password, missing right, or a TLS check that failed
@@ -42,7 +42,7 @@ enum class errc {
 // Conditions to test against: if (ec == failure::transient) ...
 enum class failure {
   not_acquired = 1,  // busy, timed_out, cancelled, would_deadlock
-  ownership_lost,    // expired, taken, broken, max_hold, stale_fence
+  ownership_lost,    // expired, taken, broken, max_hold, stale_fence, not_owner
   transient,         // store_unavailable, outcome_unknown: trying again may help
   permanent,         // everything else: trying again will not help
 };

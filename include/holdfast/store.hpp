@@ -22,11 +22,6 @@ struct Capabilities {
   bool shared = false;    // Mode::shared is understood
 };
 
-struct WithdrawOptions {
-  bool keep_min_hold = false;  // a release after use: the record stays to grant + min_hold
-  bool tombstone = false;      // an acquire of this owner may still be on its way: refuse it later
-};
-
 // Rules for every Store:
 //  1. It belongs to one Runtime and is used only on its thread.
 //  2. Each handler is called exactly once, on that thread, never from inside the call, and within

@@ -1,0 +1,132 @@
+#include "core/lease_machine.hpp"
+
+#include "core/trust.hpp"
+
+#include <algorithm>
+
+namespace holdfast {
+
+namespace {
+
+// Losing takes a thread hop until the holder hears of it; this is taken off so that it hears in
+// time even on a busy machine.
+constexpr Duration notice_max = std::chrono::milliseconds{10};
+
+}  // namespace
+
+LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std::uint64_t spread)
+    : ttl_(options.ttl),
+      margin_(margin_of(options, options.ttl)),
+      lock_delay_(options.lock_delay.value_or(Duration{0})),
+      sent_(grant.sent),
+      trusted_until_(grant.trusted_until),
+      backoff_(spread),
+      renews_(options.renew),
+      provisional_(grant.provisional) {
+  if (options.max_hold) {
+    trust_cap_ = grant.sent + *options.max_hold - margin_;
+    trusted_until_ = std::min(trusted_until_, *trust_cap_);
+  }
+  if (renews_) {
+    renew_at_ = grant.sent + renew_interval(grant.ttl);
+  }
+}
+
+LeaseAction LeaseMachine::start(Instant now) {
+  if (now >= lose_at()) {
+    return on_timer(now);
+  }
+  return provisional_ ? renew(now) : LeaseAction::wait;
+}
+
+LeaseAction LeaseMachine::renew(Instant now) {
+  in_flight_ = true;
+  again_ = false;
+  renewal_sent_ = now;
+  renew_at_.reset();
+  return LeaseAction::renew;
+}
+
+LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
+  if (lost() || !in_flight_) {
+    return LeaseAction::wait;
+  }
+  in_flight_ = false;
+  if (const auto* gone = std::get_if<Gone>(&reply)) {
+    return lose(gone->reason == GoneReason::broken ? errc::broken : errc::taken);
+  }
+  if (const auto* renewed = std::get_if<Renewed>(&reply)) {
+    provisional_ = false;
+    backoff_.reset();
+    extend(renewed->ttl);
+    if (again_) {
+      return renew(now);
+    }
+    if (renews_) {
+      renew_at_ = renewal_sent_ + renew_interval(ttl_);
+    }
+    return on_timer(now);
+  }
+  // Unknown neither extends nor ends the lease. Try again well inside what is left of it.
+  const Duration left = std::max(trusted_until_ - now, Duration{0});
+  if (renews_ || provisional_) {
+    renew_at_ = now + std::min(backoff_.next(), left / 4);
+  }
+  return on_timer(now);
+}
+
+void LeaseMachine::extend(Duration ttl) {
+  sent_ = renewal_sent_;
+  Instant until = holdfast::trusted_until(sent_, ttl, margin_);
+  if (trust_cap_) {
+    until = std::min(until, *trust_cap_);
+  }
+  // Replies of one connection come in order, but a store that caps the TTL may shorten it.
+  trusted_until_ = until;
+}
+
+LeaseAction LeaseMachine::on_timer(Instant now, Duration ahead) {
+  if (lost()) {
+    return LeaseAction::wait;
+  }
+  if (now >= lose_at()) {
+    const bool capped = trust_cap_ && trusted_until_ >= *trust_cap_;
+    return lose(capped ? errc::max_hold : errc::expired);
+  }
+  if (!in_flight_ && renew_at_ && now + ahead >= *renew_at_) {
+    return renew(now);
+  }
+  return LeaseAction::wait;
+}
+
+LeaseAction LeaseMachine::verify(Instant now) {
+  if (lost()) {
+    return LeaseAction::wait;
+  }
+  if (in_flight_) {
+    again_ = true;
+    return LeaseAction::wait;
+  }
+  return renew(now);
+}
+
+LeaseAction LeaseMachine::stale() { return lost() ? LeaseAction::wait : lose(errc::stale_fence); }
+
+LeaseAction LeaseMachine::lose(errc why) {
+  why_ = why;
+  renew_at_.reset();
+  return LeaseAction::lose;
+}
+
+Instant LeaseMachine::lose_at() const noexcept {
+  return trusted_until_ - std::min(notice_max, margin_ / 10);
+}
+
+std::optional<Instant> LeaseMachine::next_timer() const noexcept {
+  if (lost()) {
+    return std::nullopt;
+  }
+  return renew_at_ ? std::min(*renew_at_, lose_at()) : lose_at();
+}
+
+}  // namespace holdfast

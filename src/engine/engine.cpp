@@ -1,0 +1,230 @@
+#include "engine/engine.hpp"
+
+#include "core/trust.hpp"
+#include "engine/engine_parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::detail {
+
+Engine::Engine(Runtime& runtime, std::unique_ptr<Store> store, EngineSink& sink)
+    : runtime_(runtime), sink_(sink), store_(std::move(store)) {
+  store_->listen([this](const StoreEvent& event) { on_store_event(event); });
+}
+
+Engine::~Engine() {
+  store_->close();
+  store_.reset();
+  for (const auto& [owner, wait] : waits_) {
+    runtime_.cancel(wait->timer);
+  }
+  for (const auto& [id, cleanup] : cleanups_) {
+    runtime_.cancel(cleanup->timer);
+  }
+  runtime_.cancel(watchdog_timer_);
+}
+
+void Engine::emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_code code,
+                  std::string detail, Instant until) {
+  sink_.on_event({kind, claim.name, claim.owner, fence, code, std::move(detail), until, {}});
+}
+
+// ---- waits -------------------------------------------------------------------------------------
+
+void Engine::acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler) {
+  const OwnerId owner = machine.claim().owner;
+  waits_.emplace(owner, std::make_unique<Wait>(std::move(machine), std::move(handler)));
+  if (closing_) {
+    action = waits_.at(owner)->machine.cancel(runtime_.now(), errc::closed);
+  }
+  step(owner, action);
+}
+
+void Engine::cancel(const OwnerId& owner, errc why) {
+  const auto found = waits_.find(owner);
+  if (found != waits_.end()) {
+    step(owner, found->second->machine.cancel(runtime_.now(), why));
+  }
+}
+
+void Engine::step(const OwnerId& owner, AcquireAction action) {
+  Wait& wait = *waits_.at(owner);
+  switch (action) {
+    case AcquireAction::wait:
+      break;
+    case AcquireAction::ask:
+      send_ask(wait, Store::Queueing::no);
+      break;
+    case AcquireAction::ask_and_queue:
+      send_ask(wait, Store::Queueing::yes);
+      break;
+    case AcquireAction::finish:
+      finish(owner);
+      return;
+  }
+  arm(wait);
+}
+
+void Engine::send_ask(Wait& wait, Store::Queueing queueing) {
+  const OwnerId owner = wait.machine.claim().owner;
+  store_->acquire(wait.machine.claim(), queueing,
+                  [this, owner, ask = wait.machine.ask_id()](const AcquireReply& reply) {
+                    const auto found = waits_.find(owner);
+                    if (found == waits_.end()) {
+                      return;  // finished; whatever this granted is being withdrawn
+                    }
+                    Wait& answered = *found->second;
+                    const auto action = answered.machine.on_reply(ask, reply, runtime_.now());
+                    tell_holder(answered);
+                    step(owner, action);
+                  });
+}
+
+void Engine::arm(Wait& wait) {
+  runtime_.cancel(wait.timer);
+  wait.timer = 0;
+  if (const auto when = wait.machine.next_timer()) {
+    wait.timer = runtime_.call_at(*when, [this, owner = wait.machine.claim().owner] {
+      step(owner, waits_.at(owner)->machine.on_timer(runtime_.now()));
+    });
+  }
+}
+
+void Engine::tell_holder(Wait& wait) {
+  const auto& holder = wait.machine.holder();
+  if (!holder || wait.machine.finished() || holder->owner == wait.told) {
+    return;
+  }
+  wait.told = holder->owner;
+  Event event{.kind = Event::Kind::waiting, .name = wait.machine.claim().name};
+  event.owner = wait.machine.claim().owner;
+  event.holder = *holder;
+  sink_.on_event(std::move(event));
+}
+
+void Engine::finish(const OwnerId& owner) {
+  auto node = waits_.extract(owner);
+  const std::shared_ptr<Wait> wait = std::move(node.mapped());
+  runtime_.cancel(wait->timer);
+  if (const auto options = wait->machine.clean_up()) {
+    clean_up(wait->machine.claim(), *options);
+  }
+  runtime_.post([wait] { wait->handler(wait->machine); });
+}
+
+// ---- clean-up ----------------------------------------------------------------------------------
+
+void Engine::clean_up(const Claim& claim, WithdrawOptions options, Instant when) {
+  const std::uint64_t id = ++next_cleanup_;
+  const Instant now = runtime_.now();
+  const Instant give_up_at = std::max(now, when) + claim.ttl + claim.lock_delay;
+  cleanups_.emplace(id, std::make_unique<Cleanup>(claim, options, give_up_at));
+  run_cleanup(id, cleanups_.at(id)->machine.start(when, now));
+}
+
+void Engine::run_cleanup(std::uint64_t id, CleanupAction action) {
+  Cleanup& cleanup = *cleanups_.at(id);
+  switch (action) {
+    case CleanupAction::wait:
+      break;
+    case CleanupAction::withdraw:
+      store_->withdraw(cleanup.claim, cleanup.options, [this, id](const WithdrawReply& reply) {
+        run_cleanup(id, cleanups_.at(id)->machine.on_reply(reply, runtime_.now()));
+      });
+      break;
+    case CleanupAction::end:
+      cleanups_.erase(id);
+      finish_closing_if_idle();
+      return;
+  }
+  runtime_.cancel(cleanup.timer);
+  if (const auto when = cleanup.machine.next_timer()) {
+    cleanup.timer = runtime_.call_at(*when, [this, id] {
+      run_cleanup(id, cleanups_.at(id)->machine.on_timer(runtime_.now()));
+    });
+  }
+}
+
+// ---- what the store tells by itself ------------------------------------------------------------
+
+void Engine::on_store_event(const StoreEvent& event) {
+  const Instant now = runtime_.now();
+  if (const auto* handed = std::get_if<HandedOff>(&event)) {
+    const auto found = waits_.find(handed->owner);
+    if (found != waits_.end()) {
+      step(handed->owner, found->second->machine.on_handed_off(*handed, now));
+    }
+  } else if (const auto* hint = std::get_if<MaybeFree>(&event)) {
+    const auto found = waits_.find(hint->owner);
+    if (found != waits_.end()) {
+      step(hint->owner, found->second->machine.on_hint(now));
+    }
+  } else if (const auto* broken = std::get_if<MarkedBroken>(&event)) {
+    std::vector<OwnerId> renewals;
+    verify(broken->owner, renewals);
+    send_renewals(renewals);
+  } else {
+    on_doubt();
+  }
+}
+
+void Engine::on_doubt() {
+  std::vector<OwnerId> owners;
+  owners.reserve(leases_.size());
+  for (const auto& [owner, watched] : leases_) {
+    owners.push_back(owner);
+  }
+  std::vector<OwnerId> renewals;
+  for (const OwnerId& owner : owners) {
+    verify(owner, renewals);
+  }
+  send_renewals(renewals);
+  owners.clear();
+  for (const auto& [owner, wait] : waits_) {
+    owners.push_back(owner);
+  }
+  for (const OwnerId& owner : owners) {
+    step(owner, waits_.at(owner)->machine.on_hint(runtime_.now()));
+  }
+}
+
+// ---- closing -----------------------------------------------------------------------------------
+
+void Engine::close(UniqueFunction<void()> handler) {
+  closing_ = true;
+  closed_ = std::move(handler);
+  std::vector<OwnerId> owners;
+  for (const auto& [owner, wait] : waits_) {
+    owners.push_back(owner);
+  }
+  for (const OwnerId& owner : owners) {
+    cancel(owner, errc::closed);
+  }
+  std::vector<std::shared_ptr<LeaseState>> leases;
+  for (const auto& [owner, watched] : leases_) {
+    leases.push_back(watched.state);
+  }
+  for (const auto& lease : leases) {
+    if (lease->leave_held(LeasePhase::released)) {
+      release(lease, [](std::error_code) {});
+    }
+  }
+  std::vector<std::uint64_t> put_off;
+  for (const auto& [id, cleanup] : cleanups_) {
+    put_off.push_back(id);
+  }
+  for (const std::uint64_t id : put_off) {
+    run_cleanup(id, cleanups_.at(id)->machine.hurry(runtime_.now()));
+  }
+  finish_closing_if_idle();
+}
+
+void Engine::finish_closing_if_idle() {
+  if (closing_ && closed_ && cleanups_.empty() && releasing_ == 0) {
+    runtime_.post(std::move(closed_));
+    closed_ = {};
+  }
+}
+
+}  // namespace holdfast::detail

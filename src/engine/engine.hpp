@@ -1,0 +1,114 @@
+// Runs the machines of src/core against one Store on one Runtime: waits, watchdogs, clean-up.
+// Everything here happens on that runtime's thread; the simulator runs this very class.
+#pragma once
+
+#include <holdfast/observer.hpp>
+#include <holdfast/runtime.hpp>
+#include <holdfast/store.hpp>
+
+#include "core/acquire_machine.hpp"
+#include "core/cleanup_machine.hpp"
+#include "core/lease_machine.hpp"
+#include "engine/lease_state.hpp"
+
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace holdfast::detail {
+
+// What the engine tells; called on its thread, so it must hand on to others at once.
+class EngineSink {
+ public:
+  EngineSink() = default;
+  EngineSink(const EngineSink&) = delete;
+  EngineSink& operator=(const EngineSink&) = delete;
+  virtual ~EngineSink() = default;
+  virtual void on_event(Event event) = 0;
+  // The state is marked lost already; what is left is to request stop, off this thread.
+  virtual void on_lost(const std::shared_ptr<LeaseState>& lease) = 0;
+};
+
+class Engine {
+ public:
+  using AcquireHandler = UniqueFunction<void(const AcquireMachine&)>;
+  using ReleaseHandler = UniqueFunction<void(std::error_code)>;
+
+  Engine(Runtime& runtime, std::unique_ptr<Store> store, EngineSink& sink);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Runs `machine`, whose last action was `action`, to its end; then withdraws what it left, and
+  // calls `handler` once, never from inside this call.
+  void acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler);
+  void cancel(const OwnerId& owner, errc why = errc::cancelled);  // unknown or ended: no effect
+
+  // Watches over a granted lease until it is released, abandoned or lost.
+  void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& grant);
+  void forget(const OwnerId& owner);  // released or abandoned elsewhere
+  void report_stale(const OwnerId& owner);
+
+  // Gives the lease back. Answers the code that Lease::release() documents.
+  void release(const std::shared_ptr<LeaseState>& lease, ReleaseHandler handler);
+  // Withdraws, first at `when` (default: now), until answered or pointless.
+  void clean_up(const Claim& claim, WithdrawOptions options, Instant when = {});
+
+  // Cancels waits (errc::closed), releases leases; calls `handler` when all are answered.
+  void close(UniqueFunction<void()> handler);
+
+  Store& store() noexcept { return *store_; }
+  std::size_t holding() const noexcept { return leases_.size(); }
+  std::size_t waiting() const noexcept { return waits_.size(); }
+  std::size_t cleaning() const noexcept { return cleanups_.size(); }
+
+ private:
+  struct Wait;
+  struct Watched;
+  struct Cleanup;
+  using Due = std::pair<Instant, OwnerId>;
+
+  void step(const OwnerId& owner, AcquireAction action);
+  void send_ask(Wait& wait, Store::Queueing queueing);
+  void arm(Wait& wait);
+  void finish(const OwnerId& owner);
+  void tell_holder(Wait& wait);
+
+  void schedule(Watched& watched);
+  void unschedule(Watched& watched);
+  void arm_watchdog();
+  void on_watchdog();
+  void apply(Watched& watched, LeaseAction action, std::vector<OwnerId>& renewals);
+  void send_renewals(const std::vector<OwnerId>& owners);
+  void on_renewed(const OwnerId& owner, const RenewReply& reply, std::vector<OwnerId>& again);
+  void lose(Watched& watched);
+  void late_release(const LeaseState& lease, Instant expires);
+  void verify(const OwnerId& owner, std::vector<OwnerId>& renewals);
+  void on_release_reply(const std::shared_ptr<LeaseState>& lease, const WithdrawReply& reply,
+                        ReleaseHandler& handler);
+
+  void run_cleanup(std::uint64_t id, CleanupAction action);
+  void on_store_event(const StoreEvent& event);
+  void on_doubt();
+  void emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_code code = {},
+            std::string detail = {}, Instant until = {});
+  void finish_closing_if_idle();
+
+  Runtime& runtime_;
+  EngineSink& sink_;
+  std::unordered_map<OwnerId, std::unique_ptr<Wait>> waits_{};
+  std::unordered_map<OwnerId, Watched> leases_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Cleanup>> cleanups_{};
+  std::set<Due> due_{};  // one entry a watched lease, by its next timer
+  Runtime::TimerId watchdog_timer_ = 0;
+  Instant watchdog_at_{};
+  std::uint64_t next_cleanup_ = 0;
+  std::size_t releasing_ = 0;
+  bool closing_ = false;
+  UniqueFunction<void()> closed_{};
+  std::unique_ptr<Store> store_;  // last: its pending handlers refer to what is above
+};
+
+}  // namespace holdfast::detail

@@ -1,0 +1,211 @@
+// The engine's watchdog: one timer for all leases, renewals in batches.
+#include "engine/engine.hpp"
+#include "engine/engine_parts.hpp"
+
+#include "core/trust.hpp"
+
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+// A renewal may go out this much before it is due, to share a batch with others.
+constexpr Duration batch_window = std::chrono::milliseconds{20};
+
+}  // namespace
+
+void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& grant) {
+  if (lease->phase.load() != LeasePhase::held) {
+    return;  // released before the news of it arrived here
+  }
+  if (closing_) {
+    if (lease->leave_held(LeasePhase::released)) {
+      release(lease, [](std::error_code) {});
+    }
+    return;
+  }
+  const OwnerId owner = lease->claim.owner;
+  LeaseMachine machine{lease->options, grant, std::hash<OwnerId>{}(owner)};
+  const auto added = leases_.emplace(owner, Watched{std::move(lease), machine, {}});
+  Watched& watched = added.first->second;
+  std::vector<OwnerId> renewals;
+  apply(watched, watched.machine.start(runtime_.now()), renewals);
+  send_renewals(renewals);
+}
+
+void Engine::forget(const OwnerId& owner) {
+  const auto found = leases_.find(owner);
+  if (found != leases_.end()) {
+    unschedule(found->second);
+    leases_.erase(found);
+  }
+}
+
+void Engine::report_stale(const OwnerId& owner) {
+  const auto found = leases_.find(owner);
+  if (found != leases_.end()) {
+    std::vector<OwnerId> renewals;
+    apply(found->second, found->second.machine.stale(), renewals);
+  }
+}
+
+void Engine::verify(const OwnerId& owner, std::vector<OwnerId>& renewals) {
+  const auto found = leases_.find(owner);
+  if (found != leases_.end()) {
+    apply(found->second, found->second.machine.verify(runtime_.now()), renewals);
+  }
+}
+
+// May end `watched`.
+void Engine::apply(Watched& watched, LeaseAction action, std::vector<OwnerId>& renewals) {
+  if (watched.state->phase.load() != LeasePhase::held) {
+    forget(watched.state->claim.owner);
+    return;
+  }
+  switch (action) {
+    case LeaseAction::wait:
+      break;
+    case LeaseAction::renew:
+      renewals.push_back(watched.state->claim.owner);
+      break;
+    case LeaseAction::lose:
+      lose(watched);
+      return;
+  }
+  watched.state->trusted_until.store(watched.machine.trusted_until().time_since_epoch().count(),
+                                     std::memory_order_release);
+  schedule(watched);
+}
+
+void Engine::lose(Watched& watched) {
+  const std::shared_ptr<LeaseState> state = watched.state;
+  const errc why = watched.machine.why();
+  const Instant expires = watched.machine.expires();
+  forget(state->claim.owner);
+  state->why.store(why);
+  if (!state->leave_held(LeasePhase::lost)) {
+    return;  // released in this very moment: not a loss
+  }
+  emit(Event::Kind::lost, state->claim, state->fence, why);
+  sink_.on_lost(state);
+  if (why == errc::expired || why == errc::max_hold) {
+    late_release(*state, expires);
+  }
+}
+
+// The store has let go by its own clock, or will not; one owner-checked release settles it.
+void Engine::late_release(const LeaseState& lease, Instant expires) {
+  clean_up(lease.claim, {.keep_min_hold = true, .tombstone = lease.tombstone}, expires);
+}
+
+void Engine::schedule(Watched& watched) {
+  unschedule(watched);
+  if (const auto when = watched.machine.next_timer()) {
+    watched.due = *when;
+    due_.emplace(*when, watched.state->claim.owner);
+  }
+  arm_watchdog();
+}
+
+void Engine::unschedule(Watched& watched) {
+  due_.erase({watched.due, watched.state->claim.owner});
+}
+
+// The timer is moved only forward in time by its own firing: an early one costs one look.
+void Engine::arm_watchdog() {
+  if (due_.empty() || (watchdog_timer_ != 0 && watchdog_at_ <= due_.begin()->first)) {
+    return;
+  }
+  runtime_.cancel(watchdog_timer_);
+  watchdog_at_ = due_.begin()->first;
+  watchdog_timer_ = runtime_.call_at(watchdog_at_, [this] {
+    watchdog_timer_ = 0;
+    on_watchdog();
+  });
+}
+
+void Engine::on_watchdog() {
+  const Instant now = runtime_.now();
+  std::vector<OwnerId> ripe;
+  for (auto due = due_.begin(); due != due_.end() && due->first <= now + batch_window; ++due) {
+    ripe.push_back(due->second);
+  }
+  std::vector<OwnerId> renewals;
+  for (const OwnerId& owner : ripe) {
+    const auto found = leases_.find(owner);
+    if (found != leases_.end()) {
+      Watched& watched = found->second;
+      apply(watched, watched.machine.on_timer(now, batch_window), renewals);
+    }
+  }
+  send_renewals(renewals);
+  arm_watchdog();
+}
+
+void Engine::send_renewals(const std::vector<OwnerId>& owners) {
+  std::vector<Claim> claims;
+  std::vector<OwnerId> sent;
+  for (const OwnerId& owner : owners) {
+    const auto found = leases_.find(owner);
+    if (found != leases_.end()) {
+      claims.push_back(found->second.state->claim);
+      sent.push_back(owner);
+    }
+  }
+  if (claims.empty()) {
+    return;
+  }
+  store_->renew(claims, [this, sent = std::move(sent)](const std::vector<RenewReply>& replies) {
+    std::vector<OwnerId> again;
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      on_renewed(sent[i], replies.at(i), again);
+    }
+    send_renewals(again);
+  });
+}
+
+void Engine::on_renewed(const OwnerId& owner, const RenewReply& reply,
+                        std::vector<OwnerId>& again) {
+  const auto found = leases_.find(owner);
+  if (found == leases_.end()) {
+    return;  // released or lost while the renewal was on its way
+  }
+  Watched& watched = found->second;
+  const std::shared_ptr<LeaseState> state = watched.state;
+  apply(watched, watched.machine.on_reply(reply, runtime_.now()), again);
+  if (std::holds_alternative<Renewed>(reply)) {
+    emit(Event::Kind::renewed, state->claim, state->fence, {}, {}, state->trusted());
+  } else if (const auto* failed = std::get_if<Failed>(&reply)) {
+    emit(Event::Kind::renewal_failed, state->claim, state->fence, failed->code, failed->detail,
+         state->trusted());
+  }
+}
+
+// ---- release -----------------------------------------------------------------------------------
+
+void Engine::release(const std::shared_ptr<LeaseState>& lease, ReleaseHandler handler) {
+  forget(lease->claim.owner);
+  ++releasing_;
+  store_->withdraw(lease->claim, {.keep_min_hold = true, .tombstone = lease->tombstone},
+                   [this, lease, done = std::move(handler)](const WithdrawReply& reply) mutable {
+                     on_release_reply(lease, reply, done);
+                   });
+}
+
+void Engine::on_release_reply(const std::shared_ptr<LeaseState>& lease, const WithdrawReply& reply,
+                              ReleaseHandler& handler) {
+  std::error_code code;
+  if (std::holds_alternative<NotOwner>(reply)) {
+    code = errc::not_owner;
+  } else if (const auto* failed = std::get_if<Failed>(&reply)) {
+    code = failed->code;
+    clean_up(lease->claim, {.keep_min_hold = true, .tombstone = true});
+  }
+  emit(Event::Kind::released, lease->claim, lease->fence, code);
+  --releasing_;
+  handler(code);
+  finish_closing_if_idle();
+}
+
+}  // namespace holdfast::detail
