@@ -131,8 +131,9 @@ void parse_authority(StoreUrl& url, std::string_view authority, std::string_view
       url.hosts = parse_hosts(authority);
     } catch (const Error&) {
       if (rest.find('@') == std::string_view::npos) throw;
-      refuse("the part before the first \"/\" is not a list of hosts; in a password write "
-             "\"/\" as %2F, \"?\" as %3F and \"#\" as %23");
+      refuse(
+          "the part before the first \"/\" is not a list of hosts; in a password write "
+          "\"/\" as %2F, \"?\" as %3F and \"#\" as %23");
     }
     return;
   }

@@ -35,7 +35,8 @@ class EventLoop final : public Lane {
   asio::io_context& context() noexcept;
 
   // Calls `on_readable` on the loop whenever `descriptor` has something to read, until the watch
-  // is destroyed. The descriptor stays the caller's, who closes it after the watch is gone.
+  // is destroyed. The descriptor is made non-blocking and stays the caller's, who closes it after
+  // the watch is gone.
   class Watch {
    public:
     Watch() = default;

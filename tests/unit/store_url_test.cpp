@@ -107,19 +107,17 @@ TEST(StoreUrl, NeverTellsThePassword) {
   const StoreUrl url =
       StoreUrl::parse("rediss://app:s3cret@[::1]:6379,h/0?tls_ca=/a/b&password=s3cret");
   EXPECT_EQ(url.text_without_password(), "rediss://app@[::1]:6379,h/0?tls_ca=/a/b");
-  for (const char* text :
-       {"redis://app:s3cret/x@h:6379", "redis://app:s3cret?x@h", "redis://app:s3cret#x@h",
-        "redis://app:s3cret@h:x", "redis://app:s3cret%zz@h", "redis://:s3cret@",
-        "redis://app:s3cret"}) {
+  for (const char* text : {"redis://app:s3cret/x@h:6379", "redis://app:s3cret?x@h",
+                           "redis://app:s3cret#x@h", "redis://app:s3cret@h:x",
+                           "redis://app:s3cret%zz@h", "redis://:s3cret@", "redis://app:s3cret"}) {
     EXPECT_EQ(refusal(text).find("s3cret"), std::string::npos) << refusal(text);
   }
 }
 
 TEST(StoreUrl, TextWithoutPasswordReadsBackEqual) {
-  for (const char* text :
-       {"sqlite:///var/a%20b%23c/locks.db", "memory:NAME", "memory:",
-        "redis://u%3Ax@h:1/0?prefix=a%26b",
-        "redis+unix:///run/redis.sock", "redis://[fe80::1%lo]:6379", "redis://h"}) {
+  for (const char* text : {"sqlite:///var/a%20b%23c/locks.db", "memory:NAME", "memory:",
+                           "redis://u%3Ax@h:1/0?prefix=a%26b", "redis+unix:///run/redis.sock",
+                           "redis://[fe80::1%lo]:6379", "redis://h"}) {
     const StoreUrl url = StoreUrl::parse(text);
     EXPECT_EQ(url.text_without_password(), text);
   }
