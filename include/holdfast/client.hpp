@@ -57,7 +57,8 @@ class Client {
   BreakDone break_name(const std::string& name, BreakMode mode = BreakMode::ask_holder);
   std::vector<Finding> diagnose();
 
-  // Cancels waits, releases leases (bounded: 2 s), joins threads. Idempotent.
+  // Cancels waits, releases leases (bounded: 2 s), joins threads. Idempotent. Not from a handler,
+  // a stop callback or an observer: it waits for those.
   void close() noexcept;
 
   const std::shared_ptr<detail::ClientCore>& core() const noexcept { return core_; }

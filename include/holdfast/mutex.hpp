@@ -40,6 +40,7 @@ class Mutex {
   [[nodiscard]] std::optional<Lease> try_acquire();
   [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& ec);
 
+  // Throws Error{closed} if the client is closed; everything else is told to the handler.
   Operation start_acquire(const Wait& wait, LeaseHandler handler);
 
   // --- BasicLockable, Lockable, TimedLockable ---

@@ -1,7 +1,6 @@
 #include "engine/engine.hpp"
 
 #include "core/trust.hpp"
-#include "engine/engine_parts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -31,6 +30,11 @@ void Engine::emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_
 }
 
 // ---- waits -------------------------------------------------------------------------------------
+
+void Engine::start(AcquireMachine machine, AcquireHandler handler) {
+  const AcquireAction first = machine.start(AcquireAction::ask_and_queue, runtime_.now());
+  acquire(std::move(machine), first, std::move(handler));
+}
 
 void Engine::acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler) {
   const OwnerId owner = machine.claim().owner;

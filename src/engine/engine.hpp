@@ -41,6 +41,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  // Runs a new machine to its end.
+  void start(AcquireMachine machine, AcquireHandler handler);
   // Runs `machine`, whose last action was `action`, to its end; then withdraws what it left, and
   // calls `handler` once, never from inside this call.
   void acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler);
@@ -65,9 +67,31 @@ class Engine {
   std::size_t cleaning() const noexcept { return cleanups_.size(); }
 
  private:
-  struct Wait;
-  struct Watched;
-  struct Cleanup;
+  struct Wait {
+    Wait(AcquireMachine the_machine, AcquireHandler the_handler)
+        : machine(std::move(the_machine)), handler(std::move(the_handler)) {}
+
+    AcquireMachine machine;
+    AcquireHandler handler;
+    Runtime::TimerId timer = 0;
+    OwnerId told{};  // the holder that was last told to the sink
+  };
+  struct Watched {
+    std::shared_ptr<LeaseState> state;
+    LeaseMachine machine;
+    Instant due{};
+  };
+  struct Cleanup {
+    Cleanup(Claim the_claim, WithdrawOptions the_options, Instant give_up_at)
+        : claim(std::move(the_claim)),
+          options(the_options),
+          machine(give_up_at, std::hash<OwnerId>{}(claim.owner)) {}
+
+    Claim claim;
+    WithdrawOptions options;
+    CleanupMachine machine;
+    Runtime::TimerId timer = 0;
+  };
   using Due = std::pair<Instant, OwnerId>;
 
   void step(const OwnerId& owner, AcquireAction action);
@@ -99,7 +123,7 @@ class Engine {
   Runtime& runtime_;
   EngineSink& sink_;
   std::unordered_map<OwnerId, std::unique_ptr<Wait>> waits_{};
-  std::unordered_map<OwnerId, Watched> leases_;
+  std::unordered_map<OwnerId, Watched> leases_{};
   std::unordered_map<std::uint64_t, std::unique_ptr<Cleanup>> cleanups_{};
   std::set<Due> due_{};  // one entry a watched lease, by its next timer
   Runtime::TimerId watchdog_timer_ = 0;

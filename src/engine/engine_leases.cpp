@@ -1,6 +1,5 @@
 // The engine's watchdog: one timer for all leases, renewals in batches.
 #include "engine/engine.hpp"
-#include "engine/engine_parts.hpp"
 
 #include "core/trust.hpp"
 

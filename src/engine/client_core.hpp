@@ -1,0 +1,110 @@
+// One client's threads: the loop with its engine, the lanes for blocking calls, the notifier.
+// Everything public (Client, Mutex, Lease, Operation) is a thin face of this. Thread-safe.
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/operation.hpp>
+
+#include "engine/engine.hpp"
+#include "engine/lane_pool.hpp"
+#include "engine/operation_state.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::detail {
+
+class ClientCore final : public std::enable_shared_from_this<ClientCore>, public EngineSink {
+ public:
+  ClientCore(std::shared_ptr<StoreFactory> stores, std::shared_ptr<Host> host,
+             ClientOptions options);
+  ~ClientCore() override;  // close()
+
+  // What a blocking acquire ended in: a lease, or a code with a line for people.
+  struct Outcome {
+    Lease lease{};
+    std::error_code code{};
+    std::string detail{};
+  };
+  Outcome acquire(const std::string& name, const LeaseOptions& options, const Wait& wait);
+  Operation start_acquire(const std::string& name, const LeaseOptions& options, const Wait& wait,
+                          LeaseHandler handler);
+  void cancel(const OwnerId& owner) noexcept;
+
+  // Precondition: the caller won LeaseState::leave_held(), or the lease was lost.
+  std::error_code release(const std::shared_ptr<LeaseState>& lease) noexcept;
+  void abandon(const OwnerId& owner) noexcept;
+  void report_stale(const OwnerId& owner) noexcept;
+
+  Capabilities capabilities();
+  Counters counters() const;
+  const StoreFactory& stores() const noexcept { return *stores_; }
+
+  // Calls send(store, done) on a lane and runs it until done(reply) is called.
+  template <class Reply, class Send>
+  Reply ask_store(Send send) {
+    require_usable();
+    auto answer = std::make_shared<std::optional<Reply>>();
+    const LanePool::Borrowed lane = lanes_.borrow();
+    send(lane->store(), UniqueFunction<void(Reply)>{
+                            [answer](Reply reply) { answer->emplace(std::move(reply)); }});
+    lane->runtime().run_until([&] { return answer->has_value(); });
+    return std::move(**answer);
+  }
+
+  void close() noexcept;
+
+  void on_event(Event event) override;
+  void on_lost(const std::shared_ptr<LeaseState>& lease) override;
+
+ private:
+  class AsyncWait;
+
+  Claim make_claim(const std::string& name, const LeaseOptions& options, Runtime& random) const;
+  AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
+  void finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait);
+  Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options);
+  Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options);
+  std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);
+  bool usable() const noexcept;
+  void require_usable() const;
+  // Runs `work` with the engine, on the loop, at `latest` or before; or destroys it unrun if the
+  // client is closed before that.
+  void on_loop(UniqueFunction<void(Engine&)> work, Instant latest = {});
+  void forget(const OwnerId& owner);
+  // Runs `callback` on a notifier thread. False if the client is closed.
+  bool tell(UniqueFunction<void()> callback);
+
+  struct Tally {
+    std::atomic<std::uint64_t> granted{0};
+    std::atomic<std::uint64_t> not_granted{0};
+    std::atomic<std::uint64_t> renewed{0};
+    std::atomic<std::uint64_t> renewals_failed{0};
+    std::atomic<std::uint64_t> lost{0};
+    std::atomic<std::uint64_t> overlaps{0};
+    std::atomic<std::uint64_t> released{0};
+    std::atomic<std::uint64_t> ended{0};  // released, lost or abandoned
+    std::atomic<std::uint64_t> waiting{0};
+  };
+
+  const std::shared_ptr<StoreFactory> stores_;
+  const std::shared_ptr<Host> host_;
+  const ClientOptions options_;
+  const std::string host_name_;
+  const unsigned born_in_;  // fork generation
+  Tally tally_{};
+  LanePool lanes_;
+  std::mutex notifier_mutex_{};
+  std::unique_ptr<Notifier> notifier_;  // guarded by notifier_mutex_; empty once closed
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Engine> engine_{};  // used on the loop only
+  std::mutex mutex_{};                // nothing is posted to the loop after closed_ is set
+  bool closed_ = false;
+  std::atomic<bool> closing_{false};
+};
+
+}  // namespace holdfast::detail

@@ -1,0 +1,100 @@
+#include <holdfast/mutex.hpp>
+
+#include "core/lease_options.hpp"
+#include "engine/client_core.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace holdfast {
+
+namespace {
+
+// A wrong use that would break exclusion if it went on. On in release builds too.
+void require(bool condition, const char* message) {
+  if (!condition) {
+    std::fputs(message, stderr);
+    std::abort();
+  }
+}
+
+}  // namespace
+
+Mutex::Mutex(Client& client, std::string name, LeaseOptions options)
+    : core_(client.core()), name_(std::move(name)), options_(std::move(options)) {
+  if (const std::string why = why_invalid_name(name_); !why.empty()) {
+    throw Error{errc::invalid_name, "the name " + why};
+  }
+  if (const std::string why = why_invalid(options_); !why.empty()) {
+    throw Error{errc::invalid_options, why};
+  }
+}
+
+Mutex::~Mutex() = default;
+
+Lease Mutex::acquire(const Wait& wait) {
+  auto outcome = core_->acquire(name_, options_, wait);
+  if (outcome.code) {
+    throw Error{outcome.code, outcome.detail};
+  }
+  return std::move(outcome.lease);
+}
+
+Lease Mutex::acquire(const Wait& wait, std::error_code& ec) {
+  auto outcome = core_->acquire(name_, options_, wait);
+  ec = outcome.code;
+  return std::move(outcome.lease);
+}
+
+std::optional<Lease> Mutex::try_acquire() {
+  auto outcome = core_->acquire(name_, options_, {.timeout = Duration{0}});
+  if (outcome.code == errc::busy) {
+    return std::nullopt;
+  }
+  if (outcome.code) {
+    throw Error{outcome.code, outcome.detail};
+  }
+  return std::move(outcome.lease);
+}
+
+std::optional<Lease> Mutex::try_acquire(std::error_code& ec) {
+  auto outcome = core_->acquire(name_, options_, {.timeout = Duration{0}});
+  ec = outcome.code == errc::busy ? std::error_code{} : outcome.code;
+  if (outcome.code) {
+    return std::nullopt;
+  }
+  return std::move(outcome.lease);
+}
+
+Operation Mutex::start_acquire(const Wait& wait, LeaseHandler handler) {
+  return core_->start_acquire(name_, options_, wait, std::move(handler));
+}
+
+void Mutex::lock() {
+  require(!held_ || !held_.valid(), "holdfast: Mutex::lock() while this object is locked\n");
+  held_ = acquire();
+}
+
+bool Mutex::try_lock() { return try_lock_within(Duration{0}); }
+
+bool Mutex::try_lock_within(Duration timeout) {
+  auto outcome = core_->acquire(name_, options_, {.timeout = timeout});
+  if (outcome.code == failure::not_acquired) {
+    return false;
+  }
+  if (outcome.code) {
+    throw Error{outcome.code, outcome.detail};
+  }
+  held_ = std::move(outcome.lease);
+  return true;
+}
+
+void Mutex::unlock() noexcept {
+  require(static_cast<bool>(held_), "holdfast: Mutex::unlock() of a Mutex that is not locked\n");
+  std::error_code ignored;
+  held_.release(ignored);
+}
+
+const Lease& Mutex::lease() const noexcept { return held_; }
+
+}  // namespace holdfast
