@@ -11,17 +11,20 @@
 #include <holdfast/client.hpp>
 #include <holdfast/operation.hpp>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 namespace holdfast {
 
-// Not reentrant. Threads of one process also exclude each other. Unlike std::mutex, a Mutex can be
-// lost while locked: long work must watch lease().lost().
+// Not reentrant. Threads of one process also exclude each other, through the store. Unlike
+// std::mutex, a Mutex can be lost while locked: long work must watch lease().lost(); another thread
+// or process may then be granted while this one has yet to unlock.
 //
-// acquire(), try_acquire() and start_acquire() may be called from any thread at any time. The
-// BasicLockable half (lock() ... unlock()) is for one locking thread at a time, as std::mutex is.
+// Thread-safe. The thread that locked must be the one that unlocks.
 class Mutex {
  public:
   // Throws Error{invalid_name, invalid_options}. Sends nothing.
@@ -56,8 +59,8 @@ class Mutex {
   }
   void unlock() noexcept;  // a failed release is told to the Observer; the TTL frees the name
 
-  // The lease held through lock(). Precondition: locked.
-  const Lease& lease() const noexcept;
+  // The lease held through lock(). Precondition: locked by the calling thread.
+  const Lease& lease() const;
 
  private:
   // A huge or negative timeout must neither overflow nor wait for ever.
@@ -70,11 +73,13 @@ class Mutex {
     return timeout.count() < 0 ? Duration{0} : std::chrono::ceil<Duration>(timeout);
   }
   bool try_lock_within(Duration timeout);
+  void keep(Lease lease);
 
   std::shared_ptr<detail::ClientCore> core_;
   std::string name_;
   LeaseOptions options_;
-  Lease held_{};
+  mutable std::mutex mutex_{};
+  std::map<std::thread::id, Lease> held_{};  // by who locked: one, or more after a loss
 };
 
 }  // namespace holdfast

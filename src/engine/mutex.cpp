@@ -70,10 +70,7 @@ Operation Mutex::start_acquire(const Wait& wait, LeaseHandler handler) {
   return core_->start_acquire(name_, options_, wait, std::move(handler));
 }
 
-void Mutex::lock() {
-  require(!held_ || !held_.valid(), "holdfast: Mutex::lock() while this object is locked\n");
-  held_ = acquire();
-}
+void Mutex::lock() { keep(acquire()); }
 
 bool Mutex::try_lock() { return try_lock_within(Duration{0}); }
 
@@ -85,16 +82,32 @@ bool Mutex::try_lock_within(Duration timeout) {
   if (outcome.code) {
     throw Error{outcome.code, outcome.detail};
   }
-  held_ = std::move(outcome.lease);
+  keep(std::move(outcome.lease));
   return true;
 }
 
-void Mutex::unlock() noexcept {
-  require(static_cast<bool>(held_), "holdfast: Mutex::unlock() of a Mutex that is not locked\n");
-  std::error_code ignored;
-  held_.release(ignored);
+void Mutex::keep(Lease lease) {
+  const std::lock_guard guard{mutex_};
+  const bool added = held_.try_emplace(std::this_thread::get_id(), std::move(lease)).second;
+  require(added, "holdfast: a Mutex was locked twice by one thread\n");
 }
 
-const Lease& Mutex::lease() const noexcept { return held_; }
+void Mutex::unlock() noexcept {
+  std::map<std::thread::id, Lease>::node_type held;
+  {
+    const std::lock_guard guard{mutex_};
+    held = held_.extract(std::this_thread::get_id());
+  }
+  require(!held.empty(), "holdfast: a Mutex was unlocked by a thread that had not locked it\n");
+  std::error_code ignored;
+  held.mapped().release(ignored);
+}
+
+const Lease& Mutex::lease() const {
+  const std::lock_guard guard{mutex_};
+  const auto held = held_.find(std::this_thread::get_id());
+  require(held != held_.end(), "holdfast: lease() of a Mutex that this thread has not locked\n");
+  return held->second;
+}
 
 }  // namespace holdfast

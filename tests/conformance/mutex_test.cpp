@@ -76,9 +76,11 @@ TEST_F(MutexOnMemory, StdLockFaces) {
   Mutex b{client_, "b"};
   int inside = 0;
   std::vector<std::jthread> threads;
+  Mutex shared{client_, "a"};
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
-      Mutex mine{client_, "a"};
+    threads.emplace_back([&, i] {
+      Mutex own{client_, "a"};
+      Mutex& mine = i % 2 == 0 ? shared : own;
       for (int k = 0; k < 50; ++k) {
         const std::unique_lock lock{mine};
         EXPECT_EQ(++inside, 1);
