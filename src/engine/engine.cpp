@@ -164,7 +164,19 @@ void Engine::on_store_event(const StoreEvent& event) {
     if (found != waits_.end()) {
       step(hint->owner, found->second->machine.on_hint(now));
     }
-  } else if (const auto* broken = std::get_if<MarkedBroken>(&event)) {
+  } else {
+    // A lease that was granted on a lane may have been posted here and not run yet; what is posted
+    // now runs after it.
+    runtime_.post([this, weak = std::weak_ptr{alive_}, event] {
+      if (weak.lock()) {
+        on_doubtful(event);
+      }
+    });
+  }
+}
+
+void Engine::on_doubtful(const StoreEvent& event) {
+  if (const auto* broken = std::get_if<MarkedBroken>(&event)) {
     std::vector<OwnerId> renewals;
     verify(broken->owner, renewals);
     send_renewals(renewals);

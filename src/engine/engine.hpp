@@ -115,6 +115,7 @@ class Engine {
 
   void run_cleanup(std::uint64_t id, CleanupAction action);
   void on_store_event(const StoreEvent& event);
+  void on_doubtful(const StoreEvent& event);
   void on_doubt();
   void emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_code code = {},
             std::string detail = {}, Instant until = {});
@@ -131,6 +132,7 @@ class Engine {
   std::uint64_t next_cleanup_ = 0;
   std::size_t releasing_ = 0;
   bool closing_ = false;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // what is posted may come after our end
   UniqueFunction<void()> closed_{};
   std::unique_ptr<Store> store_;  // last: its pending handlers refer to what is above
 };
