@@ -9,6 +9,7 @@
 //   });
 #pragma once
 
+#include "net/stream_error.hpp"
 #include "net/tls_client.hpp"
 
 #include <holdfast/function.hpp>
@@ -19,31 +20,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace holdfast {
 class EventLoop;
 }
 
 namespace holdfast::net {
-
-// Why a stream failed. `detail` is one line for people: what was tried and what went wrong.
-struct StreamError {
-  enum class Kind : std::uint8_t {
-    none,         // it worked
-    refused,      // nobody listens there (or the unix socket does not exist)
-    unreachable,  // no route, no answer, no right to connect
-    dns,          // the name has no address, or no name server answered
-    tls,          // certificate, name or CA is wrong, or the peer does not speak TLS: permanent
-    closed,       // an established stream ended: by the peer, by a reset or by a timeout of TCP
-  };
-
-  Kind kind = Kind::none;
-  std::error_code code{};
-  std::string detail{};
-
-  explicit operator bool() const noexcept { return kind != Kind::none; }
-};
 
 // Where to connect. `unix_path` non-empty: that socket, and host and port do not count.
 struct Endpoint {
@@ -82,6 +64,10 @@ class Stream {
   // How much of all that was written the kernel has not taken yet. What it took may have been
   // executed by the peer even if the stream fails afterwards.
   virtual std::size_t unsent() const noexcept = 0;
+
+  // What connect() is busy with, for the message of whoever gives up: "connecting to db1:6379",
+  // "in the TLS handshake with db1:6379". Empty once connected.
+  virtual std::string doing() const = 0;
 
   // Ends it now. Pending handlers are destroyed uncalled; what the kernel took is still delivered,
   // what it did not take is dropped. Idempotent.

@@ -1,5 +1,6 @@
 #include "runtime/event_loop.hpp"
 
+#include "runtime/descriptor.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/posted.hpp"
 #include "runtime/random_source.hpp"
@@ -131,45 +132,25 @@ namespace {
 
 class DescriptorWatch final : public EventLoop::Watch {
  public:
-  DescriptorWatch(asio::io_context& context, int descriptor, UniqueFunction<void()> on_readable)
-      : shared_(std::make_shared<Shared>(context, descriptor, std::move(on_readable))) {
-    Shared::await(shared_);
-  }
-
-  ~DescriptorWatch() override {
-    if (!made_here_) return;  // the epoll set is the parent's as well
-    shared_->stopped = true;
-    shared_->descriptor.release();
+  DescriptorWatch(EventLoop& loop, int number, UniqueFunction<void()> on_readable)
+      : descriptor_(loop, number, Descriptor::Closing::callers) {
+    descriptor_.on_readable([this, callback = std::move(on_readable)]() mutable {
+      // Asked for before the callback, which may destroy this; what is still unread then counts.
+      descriptor_.await_readable();
+      callback();
+    });
+    descriptor_.await_readable();
   }
 
  private:
-  struct Shared {
-    Shared(asio::io_context& context, int number, UniqueFunction<void()> callback)
-        : descriptor(context, number), on_readable(std::move(callback)) {}
-
-    static void await(const std::shared_ptr<Shared>& self) {
-      self->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
-                                  [self](const std::error_code& ec) {
-                                    if (ec || self->stopped) return;
-                                    self->on_readable();  // may destroy the watch
-                                    if (!self->stopped) await(self);
-                                  });
-    }
-
-    asio::posix::stream_descriptor descriptor;
-    UniqueFunction<void()> on_readable;
-    bool stopped = false;
-  };
-
-  MadeHere made_here_{};
-  std::shared_ptr<Shared> shared_;
+  Descriptor descriptor_;
 };
 
 }  // namespace
 
 std::unique_ptr<EventLoop::Watch> EventLoop::watch_readable(int descriptor,
                                                             UniqueFunction<void()> on_readable) {
-  return std::make_unique<DescriptorWatch>(state_->context, descriptor, std::move(on_readable));
+  return std::make_unique<DescriptorWatch>(*this, descriptor, std::move(on_readable));
 }
 
 }  // namespace holdfast
