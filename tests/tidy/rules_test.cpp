@@ -122,7 +122,10 @@ TEST(Shape, AFileHas400Lines) {
 TEST(Shape, AFunctionHas70Lines) {
   EXPECT_FALSE(refuses(shape("src/a.cpp", "void f() {\n" + repeated("  g();\n", 70) + "}\n")));
   EXPECT_TRUE(refuses(shape("src/a.cpp", "void f() {\n" + repeated("  g();\n", 71) + "}\n")));
-  EXPECT_FALSE(refuses(shape("src/a.cpp", "class F {\n" + repeated("  int a;\n", 80) + "};\n")));
+  EXPECT_TRUE(refuses(
+      shape("src/a.cpp", "void f(int a,\n       int b) {\n" + repeated("  g();\n", 71) + "}\n")));
+  EXPECT_FALSE(
+      refuses(shape("src/a.cpp", "class F {\n  F() {\n" + repeated("  int a;\n", 80) + "};\n")));
 }
 
 TEST(Words, UnfinishedWorkAndForeignPlaces) {

@@ -12,22 +12,27 @@ constexpr std::size_t function_lines_max = 70;
 
 bool is_cpp(const File& file) { return file.path.ends_with(".hpp") || file.path.ends_with(".cpp"); }
 
-// Functions at namespace scope, as clang-format lays them out: they start and end in column 0.
+// Functions at namespace scope, as clang-format lays them out: head and end are in column 0.
 void check_functions(const File& file, std::vector<Finding>& findings) {
-  static const std::regex other{R"(^(namespace|class|struct|enum|union|extern|#|\}))"};
+  static const std::regex other{R"(^(namespace|class|struct|enum|union|extern|template|#|\}))"};
   const std::vector<std::string> lines = lines_of(code_only(file.text));
-  std::size_t start = 0;  // the line after which a body began; 0: outside
+  bool in_head = false;   // since a line in column 0 that may begin a function
+  std::size_t start = 0;  // the line whose end opened the body; 0: outside
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
+    const bool column_0 = !line.empty() && line.front() != ' ';
     if (start != 0 && line.starts_with("}")) {
-      if (i - start > function_lines_max) {
-        findings.push_back({file.path, start,
-                            "a function of " + std::to_string(i - start) + " lines: at most 70"});
+      const std::size_t length = i - start;
+      if (length > function_lines_max) {
+        findings.push_back(
+            {file.path, start, "a function of " + std::to_string(length) + " lines: at most 70"});
       }
       start = 0;
-    } else if (start == 0 && line.ends_with("{") && line.find(')') != std::string::npos &&
-               !std::regex_search(line, other)) {
-      start = i + 1;
+    } else if (start == 0) {
+      in_head = column_0 ? !std::regex_search(line, other) : in_head;
+      if (in_head && line.ends_with("{") && line.find(')') != std::string::npos) {
+        start = i + 1;
+      }
     }
   }
 }
