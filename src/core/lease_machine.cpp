@@ -10,7 +10,7 @@ namespace {
 
 // Losing takes a thread hop until the holder hears of it; this is taken off so that it hears in
 // time even on a busy machine.
-constexpr Duration notice_max = std::chrono::milliseconds{10};
+constexpr Duration notice_max = std::chrono::milliseconds{25};
 
 }  // namespace
 
@@ -119,7 +119,7 @@ LeaseAction LeaseMachine::lose(errc why) {
 }
 
 Instant LeaseMachine::lose_at() const noexcept {
-  return trusted_until_ - std::min(notice_max, margin_ / 10);
+  return trusted_until_ - std::min(notice_max, margin_ / 4);
 }
 
 std::optional<Instant> LeaseMachine::next_timer() const noexcept {

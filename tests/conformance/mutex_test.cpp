@@ -130,7 +130,7 @@ TEST_F(MutexOnMemory, BreakTellsTheHolder) {
 }
 
 TEST_F(MutexOnMemory, FixedLeaseExpiresInTime) {
-  Mutex a{client_, "job", {.ttl = 200ms, .renew = false}};
+  Mutex a{client_, "job", {.ttl = 1s, .renew = false}};
   Lease lease = a.acquire();
   const Instant until = lease.trusted_until();
   std::promise<Instant> told;
