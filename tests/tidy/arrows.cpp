@@ -41,7 +41,7 @@ const std::vector<Layer>& layers() {
   static const std::vector<Layer> table = {
       {"include/holdfast/", {}, {}, {}},
       {"include/holdfast/guard/", {}, {}, {"sqlite3.h"}},
-      {"src/base/", {"base/"}, value_headers, kernel},
+      {"src/base/", {"base/"}, values_and({"holdfast/observer.hpp"}), kernel},
       {"src/core/", {"core/", "base/"}, value_headers, {}},
       {"src/engine/", {"engine/", "core/", "base/"}, {}, {"pthread.h", "unistd.h"}},
       {"src/runtime/",

@@ -23,6 +23,12 @@ std::vector<Finding> check_words(const File& file);
 // Headers of the product that no file includes.
 std::vector<Finding> check_dead_headers(const std::vector<File>& files);
 
+// C++ blocks of a page whose lines are in no file that is compiled.
+std::vector<Finding> check_snippets(const File& page, const std::vector<File>& examples);
+
+// Links of a page to files of the project that are not there. `paths`: all that are.
+std::vector<Finding> check_links(const File& page, const std::vector<std::string>& paths);
+
 // The declarations that the public headers show, one a line.
 std::string api_listing(const std::vector<File>& public_headers);
 

@@ -146,6 +146,20 @@ TEST(DeadHeaders, AreFound) {
   EXPECT_EQ(findings[1].path, "sim/c.hpp");
 }
 
+TEST(Snippets, MustBeInAnExample) {
+  const std::vector<File> examples = {{"examples/a.cpp", "int main() {\n  lock();\n}\n"}};
+  EXPECT_FALSE(refuses(check_snippets({"a.md", "```cpp\nlock();\n```\nfree();\n"}, examples)));
+  EXPECT_TRUE(refuses(check_snippets({"a.md", "```cpp\nfree();\n```\n"}, examples)));
+  EXPECT_FALSE(refuses(check_snippets({"a.md", "```sh\nfree\n```\n"}, examples)));
+}
+
+TEST(Links, MustLeadSomewhere) {
+  const std::vector<std::string> paths = {"docs/a/x.md", "docs/b/y.md", "README.md"};
+  EXPECT_FALSE(refuses(check_links({"docs/a/x.md", "see [y](../b/y.md#part)"}, paths)));
+  EXPECT_FALSE(refuses(check_links({"README.md", "[b](docs/b/) [c](https://a.example/b)"}, paths)));
+  EXPECT_TRUE(refuses(check_links({"docs/a/x.md", "see [y](y.md)"}, paths)));
+}
+
 TEST(SourceText, CodeOnlyBlanksCommentsAndLiterals) {
   EXPECT_EQ(code_only("a; // b\nc"), "a;     \nc");
   EXPECT_EQ(code_only("a /* b\n */ c"), "a     \n    c");

@@ -57,6 +57,24 @@ TEST(Tree, HasNoDeadHeaders) {
   EXPECT_TRUE(findings.empty()) << to_text(findings);
 }
 
+TEST(Docs, SnippetsAreCompiled) {
+  const std::vector<File> examples = select(files(), {"examples/"}, {".cpp"});
+  const auto findings =
+      findings_in(select(files(), {"README", "docs/tutorial/", "docs/how-to/"}, {".md"}),
+                  [&](const File& page) { return check_snippets(page, examples); });
+  EXPECT_TRUE(findings.empty()) << to_text(findings);
+}
+
+TEST(Docs, LinksLeadSomewhere) {
+  std::vector<std::string> paths;
+  for (const File& file : files()) {
+    paths.push_back(file.path);
+  }
+  const auto findings = findings_in(select(files(), {""}, {".md"}),
+                                    [&](const File& page) { return check_links(page, paths); });
+  EXPECT_TRUE(findings.empty()) << to_text(findings);
+}
+
 // A change of the public API shows in review as a change of this listing. HOLDFAST_UPDATE=1
 // rewrites it.
 TEST(Tree, ApiListingIsCurrent) {
