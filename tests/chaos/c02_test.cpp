@@ -1,0 +1,174 @@
+// C02: a grant arrives at the same moment as the wait's deadline or a cancel. Whoever is told that
+// the wait failed must leave nothing behind; whoever is told of success must hold.
+#include <holdfast/holdfast.hpp>
+
+#include "tests/chaos/soak.hpp"
+#include "tests/chaos/test_store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace holdfast::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The names that a client renewed.
+class Renewals final : public Observer {
+ public:
+  void on_event(const Event& event) override {
+    if (event.kind == Event::Kind::renewed) {
+      const std::lock_guard lock{mutex_};
+      names_.insert(event.name);
+    }
+  }
+  bool of(const std::string& name) {
+    const std::lock_guard lock{mutex_};
+    return names_.contains(name);
+  }
+
+ private:
+  std::mutex mutex_{};
+  std::set<std::string> names_{};
+};
+
+class C02 : public OnEveryStore {
+ protected:
+  enum class Ends : std::uint8_t { by_deadline, by_cancel };
+
+  struct Sums {
+    int granted = 0;
+    int failed = 0;
+    Duration free_after_max{};  // from B's failure to C's grant
+    Duration cancel_took_max{};
+  };
+
+  // A releases at start + release_after; B's wait ends at start + release_after + offset.
+  void run(const std::string& name, Ends ends, Duration offset);
+  void series(const char* title, Ends ends);
+
+  const LeaseOptions options_{.ttl = 60s};
+  const Duration release_after_ = short_or_full<Duration>(100ms, 1s);
+  Renewals renewals_{};
+  std::unique_ptr<Link> slow_{};
+  std::unique_ptr<Client> a_{};
+  std::unique_ptr<Client> b_{};
+  std::unique_ptr<Client> c_{};
+  std::mutex mutex_{};
+  Sums sums_{};
+  std::vector<std::string> failed_{};
+};
+
+void C02::run(const std::string& name, Ends ends, Duration offset) {
+  Mutex first{*a_, name, options_};
+  Mutex second{*b_, name, options_};
+  Mutex third{*c_, name, options_};
+  Lease held = first.acquire();
+  const Fence fence = held.fence();
+  const Instant start = BootClock::now();
+  const Instant end = start + release_after_ + offset;
+  std::stop_source stop;
+  std::jthread releaser{[&] {
+    std::this_thread::sleep_for(start + release_after_ - BootClock::now());
+    held.release();
+  }};
+  std::jthread canceller;
+  Wait wait{.timeout = end - start, .stop = stop.get_token()};
+  if (ends == Ends::by_cancel) {
+    wait.timeout = 60s;
+    canceller = std::jthread{[&] {
+      std::this_thread::sleep_for(end - BootClock::now());
+      stop.request_stop();
+    }};
+  }
+  std::error_code ec;
+  Lease won = second.acquire(wait, ec);
+  const Instant returned = BootClock::now();
+  if (ends == Ends::by_cancel && ec) {
+    EXPECT_LE(returned - end, 1s) << "cancel came back late";
+  }
+  if (!ec) {
+    ASSERT_TRUE(won.valid());
+    EXPECT_GT(won.fence(), fence);
+    const NameView view = c_->inspect(name);
+    ASSERT_EQ(view.holders.size(), 1U);
+    EXPECT_EQ(view.holders[0].owner, won.owner());
+    EXPECT_FALSE(third.try_acquire().has_value());
+    won.release();
+    const std::lock_guard lock{mutex_};
+    ++sums_.granted;
+    return;
+  }
+  EXPECT_TRUE(ec == errc::timed_out || ec == errc::cancelled) << ec.message();
+  EXPECT_FALSE(won);
+  // A releases within 20 ms of B's end at the latest: C waits for that too, not for an orphan.
+  std::error_code free_ec;
+  Lease next = third.acquire({.timeout = 5s}, free_ec);
+  const Instant got = BootClock::now();
+  ASSERT_FALSE(free_ec) << name << ": an orphan is left: " << free_ec.message();
+  EXPECT_LE(got - returned, 1s) << name;
+  const std::lock_guard lock{mutex_};
+  ++sums_.failed;
+  failed_.push_back(name);
+  sums_.free_after_max = std::max(sums_.free_after_max, got - returned);
+  if (ends == Ends::by_cancel) {
+    sums_.cancel_took_max = std::max(sums_.cancel_took_max, returned - end);
+  }
+}
+
+// From 20 ms before the release to 20 ms after it, in even steps, four runs at a time.
+void C02::series(const char* title, Ends ends) {
+  sums_ = {};
+  failed_.clear();
+  const int runs = short_or_full(40, 200);
+  std::atomic<int> next{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < short_or_full(4, 2); ++i) {
+    threads.emplace_back([&] {
+      for (int n = next++; n < runs && !HasFatalFailure(); n = next++) {
+        const Duration offset = -20ms + n * Duration{40ms} / runs;
+        run(std::string{title} + std::to_string(n), ends, offset);
+      }
+    });
+  }
+  threads.clear();
+  figure("C02 ", GetParam(), " ", title, ": runs=", runs, " granted=", sums_.granted,
+         " failed=", sums_.failed, " free_after_max_ms=", ms(sums_.free_after_max),
+         " cancel_took_max_ms=", ms(sums_.cancel_took_max));
+  EXPECT_EQ(sums_.granted + sums_.failed, runs);
+  EXPECT_EQ(b_->counters().held, 0U);
+  for (const std::string& name : failed_) {
+    EXPECT_FALSE(renewals_.of(name)) << name << " was renewed although B's wait for it failed";
+  }
+}
+
+TEST_P(C02, DeadlineMeetsGrant) {
+  a_ = store().connect();
+  b_ = store().connect({.observer = &renewals_});
+  c_ = store().connect();
+  series("deadline", Ends::by_deadline);
+}
+
+TEST_P(C02, CancelMeetsGrant) {
+  a_ = store().connect();
+  b_ = store().connect({.observer = &renewals_});
+  c_ = store().connect();
+  series("cancel", Ends::by_cancel);
+}
+
+TEST_P(C02, GrantOnTheWireAtTheDeadline) {
+  slow_ = store().link();
+  slow_->delay(50ms);
+  a_ = store().connect();
+  b_ = slow_->connect({.observer = &renewals_});
+  c_ = store().connect();
+  series("slow", Ends::by_deadline);
+}
+
+CASE_ON_EVERY_STORE(C02);
+
+}  // namespace
+}  // namespace holdfast::chaos

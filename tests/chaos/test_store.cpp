@@ -1,0 +1,83 @@
+#include "tests/chaos/test_store.hpp"
+
+#include "runtime/host.hpp"
+#include "store/memory/memory_store.hpp"
+
+#include <cstdlib>
+
+namespace holdfast::chaos {
+
+namespace {
+
+class FaultyLink final : public Link {
+ public:
+  explicit FaultyLink(std::shared_ptr<StoreFactory> stores) : stores_(std::move(stores)) {}
+
+  std::unique_ptr<Client> connect(ClientOptions options) override {
+    return std::make_unique<Client>(make_faulty_factory(stores_, network_), make_host(),
+                                    std::move(options));
+  }
+  void fault(Fault fault) override { network_->fault = fault; }
+  void reset() override { network_->reset(); }
+  void delay(std::chrono::milliseconds answers) override { network_->delay = answers; }
+
+ private:
+  std::shared_ptr<StoreFactory> stores_;
+  std::shared_ptr<Network> network_ = std::make_shared<Network>();
+};
+
+class MemoryTestStore final : public TestStore {
+ public:
+  std::string url() const override { return stores_->url(); }
+  bool between_processes() const override { return false; }
+  std::unique_ptr<Client> connect(ClientOptions options) override {
+    return std::make_unique<Client>(stores_, make_host(), std::move(options));
+  }
+  std::unique_ptr<Link> link() override { return std::make_unique<FaultyLink>(stores_); }
+  // Nobody has a shell to this store; an operator who breaks the name comes closest.
+  void erase(const std::string& name) override {
+    static_cast<void>(connect({})->break_name(name, BreakMode::now));
+  }
+
+ private:
+  std::shared_ptr<StoreFactory> stores_ = make_memory_factory("");
+};
+
+bool required(const std::string& kind) {
+  const char* list = std::getenv("HOLDFAST_REQUIRE");
+  return list != nullptr &&
+         ("," + std::string{list} + ",").find("," + kind + ",") != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> store_kinds() {
+  std::vector<std::string> kinds = shared_store_kinds();
+  kinds.insert(kinds.begin(), "memory");
+  return kinds;
+}
+
+std::vector<std::string> shared_store_kinds() { return {}; }
+
+std::vector<std::string> networked_store_kinds() { return {"memory"}; }
+
+std::unique_ptr<TestStore> start_store(const std::string& kind, std::string& why) {
+  if (kind == "memory") {
+    return std::make_unique<MemoryTestStore>();
+  }
+  why = "no store is called " + kind;
+  return nullptr;
+}
+
+void OnEveryStore::SetUp() {
+  std::string why;
+  store_ = start_store(GetParam(), why);
+  if (!store_) {
+    if (required(GetParam())) {
+      FAIL() << why;
+    }
+    GTEST_SKIP() << why;
+  }
+}
+
+}  // namespace holdfast::chaos
