@@ -1,8 +1,8 @@
 // Which Redis key means what. Written down for other languages in README.md ("Keys and channels").
 //
 //   RedisKeys keys{"lock:"};
-//   keys.lock("payout");                        // "lock:payout"
-//   keys.helper(RedisKeys::Kind::fence, "payout")  // "lock:{lock:payout}<US>fence<US>lock:payout"
+//   keys.lock("payout");                            // lock:payout
+//   keys.helper(RedisKeys::Kind::fence, "payout");  // lock:{lock:payout}<US>fence<US>lock:payout
 //
 // <US> is the byte 0x1f. Names and prefixes have no control characters, so no name can equal a
 // helper key, and every helper key is in the hash slot of its lock.
@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -36,7 +37,9 @@ class RedisKeys {
 
   // Where wake-ups for the clients of this prefix go: base + the client's id.
   std::string channel_base() const;
-  std::string channel(std::string_view client_id) const { return channel_base() + std::string(client_id); }
+  std::string channel(std::string_view client_id) const {
+    return channel_base().append(client_id);
+  }
 
   // A pattern for SCAN MATCH that fits every key under the prefix and no other.
   std::string scan_pattern() const;

@@ -101,12 +101,16 @@ local function give(K, F, R, Q, B, W, base, us, now, head, deadline, wish)
   redis.pcall('PUBLISH', base .. claim[5], 'granted ' .. head .. ' ' .. text(fence))
 end
 
--- Hands a free name to the next living waiter, if there is one.
+-- Hands a free name to the next living waiter, if there is one. Protected: whatever is wrong with
+-- the next grant (a fence key with a foreign value) must not make a finished release an error; the
+-- waiters' own requests meet it and report it.
 local function hand_off(K, F, R, Q, B, W, base)
   if not call('ZRANGE', Q, 0, 0)[1] then return end
-  local us, now = clock()
-  local head, deadline, wish = living_head(Q, B, W, now)
-  if head then give(K, F, R, Q, B, W, base, us, now, head, deadline, wish) end
+  pcall(function()
+    local us, now = clock()
+    local head, deadline, wish = living_head(Q, B, W, now)
+    if head then give(K, F, R, Q, B, W, base, us, now, head, deadline, wish) end
+  end)
 end
 )lua";
 
