@@ -1,7 +1,5 @@
 #include "store/redis/errors.hpp"
 
-#include <holdfast/error.hpp>
-
 #include <array>
 
 namespace holdfast::redis {
@@ -94,7 +92,7 @@ constexpr std::array rules{
 
 }  // namespace
 
-Failed failure(errc code, const Place& place, std::string_view what, bool may_have_had_effect) {
+Failed failed_with(errc code, const Place& place, std::string_view what, bool may_have_had_effect) {
   return {.code = code,
           .may_have_had_effect = may_have_had_effect,
           .detail = place.server + ": " + std::string(what)};
@@ -102,23 +100,23 @@ Failed failure(errc code, const Place& place, std::string_view what, bool may_ha
 
 Failed failure_of(std::string_view error, const Place& place) {
   if (is_rights_error(error)) {
-    return failure(errc::access_denied, place, missing_right(error, place));
+    return failed_with(errc::access_denied, place, missing_right(error, place));
   }
   if (contains(error, "HOLDFAST_FENCE")) {
-    return failure(errc::storage_unsafe, place,
+    return failed_with(errc::storage_unsafe, place,
                    "the last fence of this name is damaged or used up; see docs/stores/redis.md");
   }
   for (const Rule& rule : rules) {
     // Before Redis 7 the error of a command inside a script comes wrapped in a line of its own.
     if (error.starts_with(rule.start) ||
         contains(error, " -" + std::string(rule.start) + ' ')) {
-      return failure(rule.code, place, rule.text);
+      return failed_with(rule.code, place, rule.text);
     }
   }
   if (error.starts_with("ERR unknown command") || contains(error, "not allowed in cluster mode")) {
-    return failure(errc::unsupported, place, error);
+    return failed_with(errc::unsupported, place, error);
   }
-  return failure(errc::store_unavailable, place, "Redis answered: " + std::string(error), true);
+  return failed_with(errc::store_unavailable, place, "Redis answered: " + std::string(error), true);
 }
 
 Failed missing_rights(const std::vector<std::string>& missing, const Place& place) {
@@ -132,11 +130,11 @@ Failed missing_rights(const std::vector<std::string>& missing, const Place& plac
     }
   }
   if (!commands.empty()) {
-    return failure(errc::access_denied, place,
+    return failed_with(errc::access_denied, place,
                    who(place) + " may not run " + commands +
                        "; see the list of rights in docs/stores/redis.md");
   }
-  return failure(errc::access_denied, place,
+  return failed_with(errc::access_denied, place,
                  channel_right(place) + " and +" + channels);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <holdfast/claim.hpp>
+#include <holdfast/error.hpp>
 
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct Place {
 // `error` is the text after '-': "NOPERM this user has no permissions …".
 Failed failure_of(std::string_view error, const Place& place);
 
-Failed failure(errc code, const Place& place, std::string_view what,
+Failed failed_with(errc code, const Place& place, std::string_view what,
                bool may_have_had_effect = false);
 
 // What is missing, as the probe script tells it: command names, and "&PUBLISH" for channels.

@@ -130,7 +130,7 @@ RespReader::RespReader() : reader_(redisReaderCreateWithFunctions(guarded_functi
   if (!reader_) {
     throw std::bad_alloc{};
   }
-  redisReaderSetPrivdata(reader_.get(), &elements_left_);
+  reader_->privdata = &elements_left_;
 }
 
 RespReader::~RespReader() = default;

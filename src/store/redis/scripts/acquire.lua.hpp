@@ -7,7 +7,7 @@ namespace holdfast::redis {
 
 // Replies: {0, fence, ttl}; or {1 (queued) or 2 (busy), recheck_in, …} where recheck_in is the
 // lock's PTTL (-1: held without end) and … is the holder as in holder_fields, or nothing when the
-// holder is not of holdfast.
+// holder is not of holdfast; or {2} for an owner that was withdrawn.
 inline constexpr std::string_view acquire_lua = R"lua(
 local K, F, R, Q, B, W, G = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local owner, queueing, liveness, base = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3]), ARGV[4]
@@ -16,7 +16,7 @@ local ttl, delay = tonumber(ARGV[5]), tonumber(ARGV[8])
 
 local value = call('GET', K)
 local kept = call('MGET', F, G)
-if kept[2] then return {2, 0} end  -- withdrawn before this request arrived: never granted
+if kept[2] then return {2} end  -- withdrawn before this request arrived: never granted
 local us, now = clock()
 
 local lost_record = false

@@ -1,0 +1,307 @@
+#include "store/redis/connection.hpp"
+
+#include <holdfast/error.hpp>
+
+#include "base/duration_text.hpp"
+#include "store/redis/keys.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Duration quiet_max = std::chrono::seconds{10};
+
+}  // namespace
+
+Connection::Connection(const Options& options, Instant now)
+    : options_(options), deadline_(now + options.op_timeout), wake_at_(deadline_) {}
+
+// ---- requests ----------------------------------------------------------------------------------
+
+void Connection::write(const Request& request, bool in_full) {
+  const std::size_t before = output_.size();
+  if (in_full) {
+    request.write_in_full(output_);
+  } else {
+    request.write(output_);
+  }
+  written_ += output_.size() - before;
+}
+
+void Connection::send(Ask ask) {
+  write(ask.request, false);
+  acquires_ += ask.acquires.has_value() ? 1U : 0U;
+  wake_at_ = std::min(wake_at_, ask.deadline);
+  pending_.push_back({.ask = std::move(ask), .end = written_});
+}
+
+bool Connection::awaits(const OwnerId& owner) const noexcept {
+  return acquires_ != 0 && std::any_of(pending_.begin(), pending_.end(), [&](const Pending& one) {
+           return one.ask.acquires == owner;
+         });
+}
+
+// ---- handshake ---------------------------------------------------------------------------------
+
+void Connection::on_connected() {
+  if (state_ != State::connecting) {
+    return;
+  }
+  state_ = State::handshake;
+  const Place& place = options_.place;
+  if (!options_.password.empty() || !place.user.empty()) {
+    steps_.push_back(Step::auth);
+    output_ += place.user.empty() ? encode({"AUTH", options_.password})
+                                  : encode({"AUTH", place.user, options_.password});
+  }
+  if (options_.subscriber) {
+    steps_.push_back(Step::subscribe);
+    output_ += encode({"SUBSCRIBE", options_.channel});
+  } else {
+    if (options_.database != 0) {
+      steps_.push_back(Step::select);
+      output_ += encode({"SELECT", std::to_string(options_.database)});
+    }
+    steps_.push_back(Step::probe);
+    const std::string sample = place.prefix + unit_separator + "probe";
+    output_ += encode({"EVAL", scripts().probe.text, "0", sample, options_.channel});
+  }
+  written_ = output_.size();
+}
+
+std::optional<Failed> Connection::step_failure(Step step, const Reply& reply) const {
+  const std::string_view error = reply.error();
+  if (step == Step::auth && error.starts_with("ERR")) {
+    // "called without any password configured", or a server too old for user names
+    return failed_with(errc::access_denied, options_.place, "the password was refused: " +
+                                                            std::string(error.substr(4)));
+  }
+  if (step == Step::select && error.starts_with("ERR") && error.find("cluster") == error.npos) {
+    return failed_with(errc::invalid_url, options_.place,
+                   "there is no database " + std::to_string(options_.database));
+  }
+  if (!error.empty()) {
+    return failure_of(error, options_.place);
+  }
+  if (step == Step::probe && reply.size() > 0) {
+    std::vector<std::string> missing;
+    for (std::size_t i = 0; i < reply.size(); ++i) {
+      missing.emplace_back(reply.at(i).text());
+    }
+    return missing_rights(missing, options_.place);
+  }
+  return std::nullopt;
+}
+
+void Connection::on_step_reply(const Reply& reply, Instant now) {
+  if (auto why = step_failure(steps_.front(), reply)) {
+    close(*why);
+    return;
+  }
+  steps_.pop_front();
+  if (!steps_.empty()) {
+    return;
+  }
+  state_ = State::ready;
+  was_ready_ = true;
+  ping_at_ = now + quiet_max;
+  events_.emplace_back(Ready{});
+}
+
+// ---- replies -----------------------------------------------------------------------------------
+
+void Connection::on_bytes(std::string_view bytes, Instant now) {
+  if (state_ == State::closed || state_ == State::connecting) {
+    return;
+  }
+  reader_.feed(bytes);
+  while (state_ != State::closed) {
+    auto reply = reader_.next();
+    if (!reply) {
+      break;
+    }
+    on_reply(*std::move(reply), now);
+  }
+  if (state_ != State::closed && reader_.violated()) {
+    distrust("the answer is not of the Redis protocol (" + reader_.why() + ")");
+  }
+  if (state_ == State::suspect && pending_.empty()) {
+    close(failed_with(errc::store_unavailable, options_.place, "was too slow to answer"));
+  }
+  schedule();
+}
+
+void Connection::on_reply(Reply reply, Instant now) {
+  if (state_ == State::handshake) {
+    on_step_reply(reply, now);
+    return;
+  }
+  if (options_.subscriber) {
+    on_push(reply, now);
+    return;
+  }
+  if (pending_.empty()) {
+    distrust("an answer came that nobody asked for");
+    return;
+  }
+  Pending done = std::move(pending_.front());
+  pending_.pop_front();
+  acquires_ -= done.ask.acquires.has_value() ? 1U : 0U;
+  const std::string_view error = reply.error();
+  if (error.starts_with("NOSCRIPT") && done.ask.request.is_script() && !done.in_full &&
+      !done.abandoned) {
+    write(done.ask.request, true);
+    acquires_ += done.ask.acquires.has_value() ? 1U : 0U;
+    done.end = written_;
+    done.in_full = true;
+    pending_.push_back(std::move(done));
+    return;
+  }
+  if (done.abandoned || !done.ask.handler) {
+    return;
+  }
+  if (error.empty()) {
+    events_.emplace_back(Answered{std::move(done.ask.handler), std::move(reply)});
+  } else {
+    events_.emplace_back(
+        Answered{std::move(done.ask.handler), failure_of(error, options_.place)});
+  }
+}
+
+void Connection::on_push(const Reply& reply, Instant now) {
+  ping_at_ = now + quiet_max;
+  ping_sent_ = false;
+  if (reply.is_error()) {
+    close(failure_of(reply.error(), options_.place));
+  } else if (reply.size() == 3 && reply.at(0).text() == "message") {
+    events_.emplace_back(Message{std::string(reply.at(2).text())});
+  }
+}
+
+void Connection::distrust(std::string_view what) {
+  close(failed_with(errc::store_unavailable, options_.place, what));
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+void Connection::on_time(Instant now) {
+  switch (state_) {
+    case State::connecting:
+    case State::handshake:
+      if (now >= deadline_) {
+        close(failed_with(errc::store_unavailable, options_.place,
+                      "no answer within " + duration_text(options_.op_timeout)));
+      }
+      break;
+    case State::ready:
+      expire_overdue(now);
+      ping_if_quiet(now);
+      break;
+    case State::suspect:
+      expire_overdue(now);
+      if (now >= deadline_) {
+        close(failed_with(errc::store_unavailable, options_.place, "stopped answering"));
+      }
+      break;
+    case State::closed:
+      break;
+  }
+  schedule();
+}
+
+void Connection::expire_overdue(Instant now) {
+  bool overdue = false;
+  for (Pending& one : pending_) {
+    if (one.abandoned || one.ask.deadline > now) {
+      continue;
+    }
+    one.abandoned = true;
+    overdue = true;
+    if (one.ask.handler) {
+      events_.emplace_back(Answered{
+          std::exchange(one.ask.handler, {}),
+          failed_with(errc::outcome_unknown, options_.place,
+                  "no answer within " + duration_text(options_.op_timeout), true)});
+    }
+  }
+  if (overdue && state_ == State::ready) {
+    become_suspect(now);
+  }
+}
+
+void Connection::become_suspect(Instant now) {
+  state_ = State::suspect;
+  deadline_ = now + options_.op_timeout;
+  events_.emplace_back(Suspect{});
+}
+
+// A subscription that is silently dead looks like one without news.
+void Connection::ping_if_quiet(Instant now) {
+  if (!options_.subscriber || now < ping_at_) {
+    return;
+  }
+  if (ping_sent_) {
+    close(failed_with(errc::store_unavailable, options_.place, "stopped answering"));
+    return;
+  }
+  output_ += encode({"PING"});
+  ping_sent_ = true;
+  ping_at_ = now + options_.op_timeout;
+}
+
+void Connection::schedule() {
+  switch (state_) {
+    case State::connecting:
+    case State::handshake:
+      wake_at_ = deadline_;
+      break;
+    case State::ready:
+    case State::suspect:
+      wake_at_ = state_ == State::suspect ? deadline_ : Instant::max();
+      if (options_.subscriber) {
+        wake_at_ = std::min(wake_at_, ping_at_);
+      }
+      for (const Pending& one : pending_) {
+        if (!one.abandoned) {
+          wake_at_ = std::min(wake_at_, one.ask.deadline);
+        }
+      }
+      break;
+    case State::closed:
+      wake_at_ = Instant::max();
+      break;
+  }
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void Connection::on_closed(const Failed& why, std::size_t unsent) { close(why, unsent); }
+
+void Connection::close(const Failed& why, std::size_t unsent) {
+  if (state_ == State::closed) {
+    return;
+  }
+  state_ = State::closed;
+  const std::uint64_t left = written_ - std::min<std::uint64_t>(written_, unsent + output_.size());
+  output_.clear();
+  for (Pending& one : pending_) {
+    if (!one.ask.handler) {
+      continue;
+    }
+    Failed failed = why;
+    failed.may_have_had_effect = one.end <= left;
+    if (failed.may_have_had_effect) {
+      failed.code = errc::outcome_unknown;
+    }
+    events_.emplace_back(Answered{std::move(one.ask.handler), std::move(failed)});
+  }
+  pending_.clear();
+  acquires_ = 0;
+  events_.emplace_back(Closed{why, was_ready_});
+  schedule();
+}
+
+}  // namespace holdfast::redis

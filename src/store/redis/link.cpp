@@ -1,0 +1,213 @@
+#include "store/redis/link.hpp"
+
+#include <holdfast/error.hpp>
+
+#include "base/duration_text.hpp"
+#include "runtime/event_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+Link::Link(EventLoop& loop, std::shared_ptr<const Settings> settings)
+    : loop_(loop), settings_(std::move(settings)) {}
+
+Link::~Link() { close(); }
+
+void Link::keep_connected(UniqueFunction<void()> remade) { remade_ = std::move(remade); }
+
+void Link::close() noexcept {
+  closed_ = true;
+  loop_.cancel(std::exchange(retry_timer_, 0));
+  loop_.cancel(std::exchange(expiry_timer_, 0));
+  current_ = nullptr;
+  for (const auto& peer : peers_) {
+    peer->close();
+  }
+  peers_.clear();
+  waiting_.clear();
+}
+
+// ---- requests ----------------------------------------------------------------------------------
+
+void Link::send(Request request, Instant deadline, Handler handler,
+                std::optional<OwnerId> acquires) {
+  if (closed_) {
+    return;
+  }
+  Ask ask{std::move(request), deadline, std::move(handler), acquires};
+  if (current_ != nullptr && current_->state() == Connection::State::ready) {
+    current_->send(std::move(ask));
+    return;
+  }
+  waiting_.push_back(std::move(ask));
+  arm_expiry();
+  connect_when_due();
+}
+
+void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant deadline,
+                                  Handler handler) {
+  bool copied = false;
+  for (const auto& peer : peers_) {
+    if (peer->state() == Connection::State::suspect && peer->connection().awaits(owner)) {
+      peer->send({.request = request, .deadline = deadline});
+      copied = true;
+    }
+  }
+  if (!copied) {
+    send(std::move(request), deadline, std::move(handler));
+    return;
+  }
+  send(std::move(request), deadline, [handler = std::move(handler)](Outcome outcome) mutable {
+    if (Failed* failed = std::get_if<Failed>(&outcome)) {
+      failed->may_have_had_effect = true;  // the copy may be executed yet
+    }
+    handler(std::move(outcome));
+  });
+}
+
+void Link::distrust_answering_peer() {
+  if (answering_ != nullptr) {
+    answering_->distrust("the answer has a shape that cannot be");
+  }
+}
+
+void Link::fail_waiting(const Failed& why) {
+  const std::weak_ptr<char> alive = alive_;
+  for (Ask& ask : std::exchange(waiting_, {})) {
+    if (alive.expired()) {
+      return;
+    }
+    ask.handler(why);
+  }
+}
+
+void Link::arm_expiry() {
+  if (expiry_timer_ != 0 || waiting_.empty()) {
+    return;
+  }
+  const auto earliest = std::min_element(
+      waiting_.begin(), waiting_.end(),
+      [](const Ask& a, const Ask& b) { return a.deadline < b.deadline; });
+  expiry_timer_ = loop_.call_at(earliest->deadline, [this] { expire_waiting(); });
+}
+
+void Link::expire_waiting() {
+  expiry_timer_ = 0;
+  std::vector<Ask> overdue;
+  std::deque<Ask> left;
+  const Instant now = loop_.now();
+  for (Ask& ask : waiting_) {
+    if (ask.deadline <= now) {
+      overdue.push_back(std::move(ask));
+    } else {
+      left.push_back(std::move(ask));
+    }
+  }
+  waiting_ = std::move(left);
+  arm_expiry();
+  Failed why = last_failure_;
+  if (why.detail.empty()) {
+    why = failed_with(errc::store_unavailable, settings_->commands.place,
+                      "no answer within " + duration_text(settings_->op_timeout));
+  }
+  const std::weak_ptr<char> alive = alive_;
+  for (Ask& ask : overdue) {
+    if (alive.expired()) {
+      return;
+    }
+    ask.handler(why);
+  }
+}
+
+// ---- connections -------------------------------------------------------------------------------
+
+void Link::connect_when_due() {
+  if (current_ != nullptr || retry_timer_ != 0 || closed_) {
+    return;
+  }
+  if (loop_.now() >= retry_.next()) {
+    connect();
+    return;
+  }
+  retry_timer_ = loop_.call_at(retry_.next(), [this] {
+    retry_timer_ = 0;
+    connect();
+  });
+}
+
+void Link::connect() {
+  retry_.tried(loop_.now());
+  auto peer = Peer::connect(loop_, *settings_, settings_->commands,
+                            [this](Peer& from, Connection::Event& event) { on_event(from, event); });
+  current_ = peer.get();
+  peers_.push_back(std::move(peer));
+}
+
+void Link::on_event(Peer& peer, Connection::Event& event) {
+  if (auto* answered = std::get_if<Connection::Answered>(&event)) {
+    answer(peer, *answered);
+  } else if (std::holds_alternative<Connection::Ready>(event)) {
+    on_ready(peer);
+  } else if (std::holds_alternative<Connection::Suspect>(event)) {
+    on_unusable(peer);
+  } else if (const auto* closed = std::get_if<Connection::Closed>(&event)) {
+    on_closed(peer, *closed);
+  }
+}
+
+void Link::answer(Peer& peer, Connection::Answered& answered) {
+  const std::weak_ptr<char> alive = alive_;
+  answering_ = &peer;
+  answered.handler(std::move(answered.outcome));
+  if (!alive.expired()) {
+    answering_ = nullptr;
+  }
+}
+
+void Link::on_ready(Peer& peer) {
+  retry_.succeeded();
+  last_failure_ = {};
+  loop_.cancel(std::exchange(expiry_timer_, 0));
+  for (Ask& ask : std::exchange(waiting_, {})) {
+    peer.send(std::move(ask));
+  }
+  if (std::exchange(was_connected_, true) && remade_) {
+    remade_();
+  }
+}
+
+// Another connection takes the requests from now on.
+void Link::on_unusable(Peer& peer) {
+  if (current_ != &peer) {
+    return;
+  }
+  current_ = nullptr;
+  if (!waiting_.empty() || remade_) {
+    connect_when_due();
+  }
+}
+
+void Link::on_closed(Peer& peer, const Connection::Closed& closed) {
+  const bool was_current = current_ == &peer;
+  std::erase_if(peers_, [&](const std::shared_ptr<Peer>& one) { return one.get() == &peer; });
+  if (!was_current) {
+    return;
+  }
+  current_ = nullptr;
+  if (!closed.was_ready) {
+    retry_.failed();
+    last_failure_ = closed.why;
+    const std::weak_ptr<char> alive = alive_;
+    fail_waiting(closed.why);
+    if (alive.expired()) {
+      return;
+    }
+  }
+  if (!waiting_.empty() || (was_connected_ && remade_)) {
+    connect_when_due();
+  }
+}
+
+}  // namespace holdfast::redis

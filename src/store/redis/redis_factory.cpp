@@ -1,0 +1,35 @@
+#include "store/redis/redis_factory.hpp"
+
+#include "runtime/event_loop.hpp"
+#include "store/redis/redis_store.hpp"
+#include "store/redis/settings.hpp"
+
+#include <utility>
+
+namespace holdfast {
+
+namespace {
+
+class RedisFactory final : public StoreFactory {
+ public:
+  RedisFactory(const StoreUrl& url, std::string password)
+      : url_(url.text_without_password()),
+        settings_(std::make_shared<const redis::Settings>(url, std::move(password))) {}
+
+  std::unique_ptr<Store> open(Runtime& runtime) override {
+    return std::make_unique<redis::RedisStore>(EventLoop::of(runtime), settings_);
+  }
+  std::string url() const override { return url_; }
+
+ private:
+  const std::string url_;
+  const std::shared_ptr<const redis::Settings> settings_;
+};
+
+}  // namespace
+
+std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, std::string password) {
+  return std::make_shared<RedisFactory>(url, std::move(password));
+}
+
+}  // namespace holdfast

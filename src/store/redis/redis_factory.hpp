@@ -1,0 +1,19 @@
+// Locks in one Redis server: redis://, rediss://, redis+unix://. See README.md beside this file.
+//
+//   auto factory = make_redis_factory(StoreUrl::parse("redis://localhost:6379/0"), password);
+#pragma once
+
+#include <holdfast/store.hpp>
+
+#include "base/store_url.hpp"
+
+#include <memory>
+#include <string>
+
+namespace holdfast {
+
+// Throws Error{invalid_url}. `password` counts before one in the URL; empty: the URL's or none.
+// Stores of it need a Runtime that is an EventLoop.
+std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, std::string password);
+
+}  // namespace holdfast

@@ -1,0 +1,133 @@
+// The verbs for people: inspect, list, break.
+#include "store/redis/redis_store.hpp"
+
+#include "store/redis/replies.hpp"
+#include "store/redis/request_keys.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+
+constexpr std::string_view scan_count = "200";
+
+Request inspect_request(const RedisKeys& keys, const std::string& name) {
+  Request request = Request::of_script(scripts().inspect, 6);
+  add_all_keys(request, keys, name);
+  return request;
+}
+
+struct ScanPage {
+  std::string cursor{};  // empty: the last one
+  std::vector<RedisKeys::Found> found{};
+};
+
+std::optional<ScanPage> parse_scan(const Reply& reply, const RedisKeys& keys,
+                                   std::string_view prefix) {
+  if (reply.size() != 2 || !reply.at(0).is_text() || !reply.at(1).is_array()) {
+    return std::nullopt;
+  }
+  ScanPage page;
+  if (reply.at(0).text() != "0") {
+    page.cursor = reply.at(0).text();
+  }
+  const Reply names = reply.at(1);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto found = keys.recognise(names.at(i).text());
+    if (found && found->name.starts_with(prefix)) {
+      page.found.push_back(*std::move(found));
+    }
+  }
+  return page;
+}
+
+}  // namespace
+
+void RedisStore::inspect(const std::string& name, UniqueFunction<void(InspectReply)> done) {
+  link_.send(inspect_request(settings_->keys, name), deadline(),
+             answer_with<InspectReply>(std::move(done), [name](const Reply& reply) {
+               return parse_inspected(reply, name);
+             }));
+}
+
+void RedisStore::break_name(const std::string& name, BreakMode mode,
+                            UniqueFunction<void(BreakReply)> done) {
+  Request request = Request::of_script(scripts().break_name, 6);
+  add_all_keys(request, settings_->keys, name);
+  request.add(mode == BreakMode::now ? "1" : "0").add(settings_->channel_base);
+  link_.send(std::move(request), deadline(),
+             answer_with<BreakReply>(std::move(done), parse_broken));
+}
+
+// ---- list --------------------------------------------------------------------------------------
+
+// SCAN finds the keys, then each name is looked at. A name that is held and waited for has both a
+// lock and a queue, and SCAN may show them on different pages: the lock's page tells of it.
+struct RedisStore::Listing {
+  Page page;
+  std::vector<RedisKeys::Found> found;
+  std::size_t left = 0;
+  std::optional<Failed> failed;
+  UniqueFunction<void(ListReply)> done;
+
+  void finish() {
+    if (failed) {
+      done(*std::move(failed));
+    } else {
+      done(std::move(page));
+    }
+  }
+};
+
+void RedisStore::list(const std::string& prefix, const std::string& cursor,
+                      UniqueFunction<void(ListReply)> done) {
+  Request request = Request::of_command("SCAN");
+  request.add(cursor.empty() ? "0" : cursor)
+      .add("MATCH")
+      .add(settings_->keys.scan_pattern())
+      .add("COUNT")
+      .add(scan_count);
+  using Scanned = std::variant<ScanPage, Failed>;
+  UniqueFunction<void(Scanned)> go_on = [this, done = std::move(done)](Scanned scanned) mutable {
+    if (auto* failed = std::get_if<Failed>(&scanned)) {
+      done(std::move(*failed));
+      return;
+    }
+    ScanPage& page = std::get<ScanPage>(scanned);
+    auto listing = std::make_shared<Listing>();
+    listing->page.next_cursor = std::move(page.cursor);
+    listing->found = std::move(page.found);
+    listing->done = std::move(done);
+    inspect_found(listing);
+  };
+  link_.send(std::move(request), deadline(),
+             answer_with<Scanned>(std::move(go_on), [this, prefix](const Reply& reply) {
+               return parse_scan(reply, settings_->keys, prefix);
+             }));
+}
+
+void RedisStore::inspect_found(const std::shared_ptr<Listing>& listing) {
+  listing->left = listing->found.size();
+  if (listing->left == 0) {
+    listing->finish();
+    return;
+  }
+  for (const RedisKeys::Found& found : listing->found) {
+    UniqueFunction<void(InspectReply)> take = [listing, found](InspectReply reply) {
+      if (auto* view = std::get_if<NameView>(&reply)) {
+        if (found.is_queue ? view->holders.empty() && !view->waiters.empty()
+                           : !view->holders.empty()) {
+          listing->page.names.push_back(std::move(*view));
+        }
+      } else if (std::get<Failed>(reply).code != errc::unsupported) {
+        listing->failed = std::get<Failed>(std::move(reply));  // not just a key of another type
+      }
+      if (--listing->left == 0) {
+        listing->finish();
+      }
+    };
+    inspect(found.name, std::move(take));
+  }
+}
+
+}  // namespace holdfast::redis

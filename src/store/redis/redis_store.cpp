@@ -1,0 +1,172 @@
+#include "store/redis/redis_store.hpp"
+
+#include "store/redis/replies.hpp"
+#include "store/redis/request_keys.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+namespace {
+
+using Kind = RedisKeys::Kind;
+
+// Redis counts milliseconds; a time below one rounds up.
+std::int64_t milliseconds_of(Duration duration) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{})).count();
+}
+
+// The scripts join a waiter's fields with the unit separator.
+std::string without_separator(std::string text) {
+  std::replace(text.begin(), text.end(), unit_separator, ' ');
+  return text;
+}
+
+Request acquire_request(const Claim& claim, bool queueing, const Settings& settings) {
+  Request request = Request::of_script(scripts().acquire, 7);
+  add_all_keys(request, settings.keys, claim.name);
+  request.add(settings.keys.tombstone(claim.name, claim.owner))
+      .add(claim.owner.text())
+      .add(queueing ? "1" : "0")
+      .add_number(milliseconds_of(claim.liveness > Duration{} ? claim.liveness : claim.ttl))
+      .add(settings.channel_base)
+      .add_number(milliseconds_of(claim.ttl))
+      .add_number(milliseconds_of(claim.min_hold))
+      .add_number(milliseconds_of(claim.max_hold))
+      .add_number(milliseconds_of(claim.lock_delay))
+      .add(settings.client_id)
+      .add_number(claim.who.pid)
+      .add(without_separator(claim.who.host))
+      .add(without_separator(claim.who.note));
+  return request;
+}
+
+Request withdraw_request(const Claim& claim, WithdrawOptions options, const Settings& settings) {
+  Request request = Request::of_script(scripts().withdraw, 7);
+  add_all_keys(request, settings.keys, claim.name);
+  request.add(settings.keys.tombstone(claim.name, claim.owner))
+      .add(claim.owner.text())
+      .add(options.keep_min_hold ? "1" : "0")
+      .add_number(options.tombstone ? std::max<std::int64_t>(milliseconds_of(claim.ttl), 1) : 0)
+      .add(settings.channel_base);
+  return request;
+}
+
+}  // namespace
+
+RedisStore::RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings)
+    : loop_(loop), settings_(std::move(settings)), link_(loop, settings_) {}
+
+Capabilities RedisStore::capabilities() const {
+  return {.queue = true, .wake_ups = true, .ttl = true, .shared = false};
+}
+
+void RedisStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
+  listener_ = std::move(listener);
+  wakes_ = std::make_unique<WakeListener>(
+      loop_, settings_, [this](const StoreEvent& event) { listener_(event); });
+  link_.keep_connected([this] { listener_(Doubt{}); });
+}
+
+void RedisStore::close() noexcept {
+  link_.close();
+  if (wakes_) {
+    wakes_->close();
+  }
+}
+
+// ---- acquire -----------------------------------------------------------------------------------
+
+void RedisStore::acquire(const Claim& claim, Queueing queueing,
+                         UniqueFunction<void(AcquireReply)> done) {
+  const Instant by = deadline();
+  const bool queue = queueing == Queueing::yes;
+  Request request = acquire_request(claim, queue, *settings_);
+  if (!queue || !wakes_) {
+    send_acquire(std::move(request), claim.owner, by, std::move(done));
+    return;
+  }
+  // Half of the time at most goes into being reachable; the rest is the request's.
+  wakes_->when_settled(by - settings_->op_timeout / 2,
+                       [this, request = std::move(request), owner = claim.owner, by,
+                        done = std::move(done)]() mutable {
+                         send_acquire(std::move(request), owner, by, std::move(done));
+                       });
+}
+
+void RedisStore::send_acquire(Request request, const OwnerId& owner, Instant by,
+                              UniqueFunction<void(AcquireReply)> done) {
+  link_.send(std::move(request), by, answer_with<AcquireReply>(std::move(done), parse_acquired),
+             owner);
+}
+
+// ---- renew -------------------------------------------------------------------------------------
+
+struct RedisStore::Renewal {
+  std::vector<RenewReply> replies;
+  std::size_t batches_left = 0;
+  UniqueFunction<void(std::vector<RenewReply>)> done;
+};
+
+void RedisStore::renew(std::span<const Claim> claims,
+                       UniqueFunction<void(std::vector<RenewReply>)> done) {
+  if (wakes_) {
+    wakes_->start();  // so that a broken name is heard of before the next renewal
+  }
+  if (claims.empty()) {
+    loop_.post([done = std::move(done)]() mutable { done({}); });
+    return;
+  }
+  auto renewal = std::make_shared<Renewal>();
+  renewal->replies.resize(claims.size());
+  renewal->batches_left = (claims.size() + renew_batch - 1) / renew_batch;
+  renewal->done = std::move(done);
+  for (std::size_t first = 0; first < claims.size(); first += renew_batch) {
+    const std::size_t count = std::min(renew_batch, claims.size() - first);
+    send_renewal(claims.subspan(first, count), first, renewal);
+  }
+}
+
+void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
+                              const std::shared_ptr<Renewal>& renewal) {
+  Request request = Request::of_script(scripts().renew, 2 * claims.size());
+  for (const Claim& claim : claims) {
+    request.add(settings_->keys.lock(claim.name))
+        .add(settings_->keys.helper(Kind::record, claim.name));
+  }
+  request.add(settings_->channel_base);
+  for (const Claim& claim : claims) {
+    request.add(claim.owner.text())
+        .add_number(milliseconds_of(claim.ttl))
+        .add_number(milliseconds_of(claim.lock_delay));
+  }
+  using Batch = std::variant<std::vector<RenewReply>, Failed>;
+  const std::size_t count = claims.size();
+  UniqueFunction<void(Batch)> collect = [renewal, first, count](Batch batch) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (auto* replies = std::get_if<std::vector<RenewReply>>(&batch)) {
+        renewal->replies[first + i] = std::move((*replies)[i]);
+      } else {
+        renewal->replies[first + i] = std::get<Failed>(batch);
+      }
+    }
+    if (--renewal->batches_left == 0) {
+      renewal->done(std::move(renewal->replies));
+    }
+  };
+  link_.send(std::move(request), deadline(),
+             answer_with<Batch>(std::move(collect), [count](const Reply& reply) {
+               return parse_renewed(reply, count);
+             }));
+}
+
+// ---- withdraw ----------------------------------------------------------------------------------
+
+void RedisStore::withdraw(const Claim& claim, WithdrawOptions options,
+                          UniqueFunction<void(WithdrawReply)> done) {
+  link_.send_after_acquires_of(claim.owner, withdraw_request(claim, options, *settings_),
+                               deadline(),
+                               answer_with<WithdrawReply>(std::move(done), parse_withdrawn));
+}
+
+}  // namespace holdfast::redis

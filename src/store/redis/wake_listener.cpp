@@ -1,0 +1,139 @@
+#include "store/redis/wake_listener.hpp"
+
+#include "runtime/event_loop.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::size_t owner_size = 32;
+
+}  // namespace
+
+std::optional<StoreEvent> parse_wake_up(std::string_view payload) {
+  const auto space = payload.find(' ');
+  if (space == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view word = payload.substr(0, space);
+  std::string_view rest = payload.substr(space + 1);
+  const auto owner = OwnerId::parse(rest.substr(0, owner_size));
+  if (!owner) {
+    return std::nullopt;
+  }
+  rest.remove_prefix(owner_size);
+  if (word == "broken" && rest.empty()) {
+    return MarkedBroken{*owner};
+  }
+  if (word != "granted" || !rest.starts_with(' ')) {
+    return std::nullopt;
+  }
+  rest.remove_prefix(1);
+  std::int64_t fence = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), fence);
+  if (error != std::errc{} || end != rest.data() + rest.size() || fence <= 0) {
+    return std::nullopt;
+  }
+  return HandedOff{.owner = *owner, .fence = Fence{fence}, .floor = Fence{fence}};
+}
+
+WakeListener::WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
+                           UniqueFunction<void(const StoreEvent&)> on_event)
+    : loop_(loop), settings_(std::move(settings)), tell_(std::move(on_event)) {}
+
+WakeListener::~WakeListener() { close(); }
+
+void WakeListener::close() noexcept {
+  loop_.cancel(std::exchange(retry_timer_, 0));
+  loop_.cancel(std::exchange(held_timer_, 0));
+  if (peer_) {
+    peer_->close();
+    peer_.reset();
+  }
+  held_.clear();
+}
+
+void WakeListener::start() {
+  if (!std::exchange(started_, true)) {
+    connect();
+  }
+}
+
+void WakeListener::when_settled(Instant latest, UniqueFunction<void()> go) {
+  start();
+  if (!peer_ || peer_->state() == Connection::State::ready) {
+    go();
+    return;
+  }
+  held_.push_back({latest, std::move(go)});
+  arm();
+}
+
+void WakeListener::connect() {
+  retry_.tried(loop_.now());
+  peer_ = Peer::connect(loop_, *settings_, settings_->wakes,
+                        [this](Peer&, Connection::Event& event) { on_event(event); });
+}
+
+void WakeListener::on_event(Connection::Event& event) {
+  if (const auto* message = std::get_if<Connection::Message>(&event)) {
+    if (const auto wake_up = parse_wake_up(message->payload)) {
+      tell_(*wake_up);
+    }
+  } else if (std::holds_alternative<Connection::Ready>(event)) {
+    retry_.succeeded();
+    const std::weak_ptr<char> alive = alive_;
+    settle(false);
+    if (!alive.expired() && std::exchange(missed_, false)) {
+      tell_(Doubt{});
+    }
+  } else if (std::holds_alternative<Connection::Closed>(event)) {
+    retry_.failed();
+    missed_ = true;
+    peer_.reset();
+    retry_timer_ = loop_.call_at(retry_.next(), [this] {
+      retry_timer_ = 0;
+      connect();
+    });
+    settle(false);
+  }
+}
+
+void WakeListener::settle(bool overdue_only) {
+  std::vector<Held> now_free;
+  std::vector<Held> later;
+  const Instant now = loop_.now();
+  for (Held& one : held_) {
+    (overdue_only && one.latest > now ? later : now_free).push_back(std::move(one));
+  }
+  held_ = std::move(later);
+  missed_ = missed_ || (overdue_only && !now_free.empty());
+  arm();
+  const std::weak_ptr<char> alive = alive_;
+  for (Held& one : now_free) {
+    if (alive.expired()) {
+      return;
+    }
+    one.go();
+  }
+}
+
+void WakeListener::arm() {
+  loop_.cancel(std::exchange(held_timer_, 0));
+  if (held_.empty()) {
+    return;
+  }
+  const auto earliest =
+      std::min_element(held_.begin(), held_.end(),
+                       [](const Held& a, const Held& b) { return a.latest < b.latest; });
+  held_timer_ = loop_.call_at(earliest->latest, [this] {
+    held_timer_ = 0;
+    settle(true);
+  });
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,67 @@
+// Listens to the wake-up channel of this client, on a connection of its own: a connection that
+// listens can do nothing else (RESP2).
+//
+// The payloads are "granted OWNER FENCE" and "broken OWNER". They are hints: those that are lost
+// are made up for by the waiters' timers and the holders' renewals.
+#pragma once
+
+#include <holdfast/claim.hpp>
+#include <holdfast/function.hpp>
+#include <holdfast/runtime.hpp>
+
+#include "store/redis/peer.hpp"
+#include "store/redis/retry_delay.hpp"
+#include "store/redis/settings.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::redis {
+
+// What a payload means; nullopt: not one of ours.
+std::optional<StoreEvent> parse_wake_up(std::string_view payload);
+
+class WakeListener {
+ public:
+  // `on_event` also gets Doubt after a time in which wake-ups may have been missed.
+  WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
+               UniqueFunction<void(const StoreEvent&)> on_event);
+  WakeListener(const WakeListener&) = delete;
+  WakeListener& operator=(const WakeListener&) = delete;
+  ~WakeListener();
+
+  void start();
+
+  // Starts, and calls `go` once: when wake-ups arrive, when it is known that for now they cannot,
+  // or at `latest`. May call it at once.
+  void when_settled(Instant latest, UniqueFunction<void()> go);
+
+  void close() noexcept;
+
+ private:
+  struct Held {
+    Instant latest{};
+    UniqueFunction<void()> go{};
+  };
+
+  void connect();
+  void on_event(Connection::Event& event);
+  void settle(bool overdue_only);
+  void arm();
+
+  EventLoop& loop_;
+  std::shared_ptr<const Settings> settings_;
+  UniqueFunction<void(const StoreEvent&)> tell_;
+  std::shared_ptr<Peer> peer_{};
+  bool started_ = false;
+  bool missed_ = false;  // something may have been published while nobody listened
+  std::vector<Held> held_{};
+  RetryDelay retry_{};
+  Runtime::TimerId retry_timer_ = 0;
+  Runtime::TimerId held_timer_ = 0;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+}  // namespace holdfast::redis
