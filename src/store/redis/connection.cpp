@@ -76,12 +76,12 @@ std::optional<Failed> Connection::step_failure(Step step, const Reply& reply) co
   const std::string_view error = reply.error();
   if (step == Step::auth && error.starts_with("ERR")) {
     // "called without any password configured", or a server too old for user names
-    return failed_with(errc::access_denied, options_.place, "the password was refused: " +
-                                                            std::string(error.substr(4)));
+    return failed_with(errc::access_denied, options_.place,
+                       "the password was refused: " + std::string(error.substr(4)));
   }
   if (step == Step::select && error.starts_with("ERR") && error.find("cluster") == error.npos) {
     return failed_with(errc::invalid_url, options_.place,
-                   "there is no database " + std::to_string(options_.database));
+                       "there is no database " + std::to_string(options_.database));
   }
   if (!error.empty()) {
     return failure_of(error, options_.place);
@@ -166,8 +166,7 @@ void Connection::on_reply(Reply reply, Instant now) {
   if (error.empty()) {
     events_.emplace_back(Answered{std::move(done.ask.handler), std::move(reply)});
   } else {
-    events_.emplace_back(
-        Answered{std::move(done.ask.handler), failure_of(error, options_.place)});
+    events_.emplace_back(Answered{std::move(done.ask.handler), failure_of(error, options_.place)});
   }
 }
 
@@ -193,7 +192,7 @@ void Connection::on_time(Instant now) {
     case State::handshake:
       if (now >= deadline_) {
         close(failed_with(errc::store_unavailable, options_.place,
-                      "no answer within " + duration_text(options_.op_timeout)));
+                          "no answer within " + duration_text(options_.op_timeout)));
       }
       break;
     case State::ready:
@@ -221,10 +220,10 @@ void Connection::expire_overdue(Instant now) {
     one.abandoned = true;
     overdue = true;
     if (one.ask.handler) {
-      events_.emplace_back(Answered{
-          std::exchange(one.ask.handler, {}),
-          failed_with(errc::outcome_unknown, options_.place,
-                  "no answer within " + duration_text(options_.op_timeout), true)});
+      events_.emplace_back(
+          Answered{std::exchange(one.ask.handler, {}),
+                   failed_with(errc::outcome_unknown, options_.place,
+                               "no answer within " + duration_text(options_.op_timeout), true)});
     }
   }
   if (overdue && state_ == State::ready) {

@@ -9,10 +9,9 @@
 //
 //   state       what it takes       leaves it
 //   connecting  nothing             on_connected, or closed at the deadline
-//   handshake   nothing             all steps answered -> ready; a refusal or the deadline -> closed
-//   ready       requests            a request without an answer in time -> suspect
-//   suspect     withdrawals only    all answered, or one more op_timeout -> closed
-//   closed      nothing             -
+//   handshake   nothing             all steps answered -> ready; a refusal or the deadline ->
+//   closed ready       requests            a request without an answer in time -> suspect suspect
+//   withdrawals only    all answered, or one more op_timeout -> closed closed      nothing -
 //
 // A request that timed out keeps its place: its late reply is read and dropped. A suspect
 // connection stays open for a while because a frozen server executes what waits in its sockets: a
@@ -46,7 +45,7 @@ class Connection {
     Place place{};
     std::string password{};
     int database = 0;
-    std::string channel{};  // a wake-up channel: for the rights probe, or the one to subscribe to
+    std::string channel{};    // a wake-up channel: for the rights probe, or the one to subscribe to
     bool subscriber = false;  // listens to `channel` and takes no requests
     Duration op_timeout = std::chrono::seconds{2};
   };
@@ -121,8 +120,8 @@ class Connection {
   const Options& options_;
   State state_ = State::connecting;
   bool was_ready_ = false;
-  Instant deadline_;       // of connecting, the handshake, the suspect state, or a ping's answer
-  Instant ping_at_{};      // subscriber: when silence is checked
+  Instant deadline_;   // of connecting, the handshake, the suspect state, or a ping's answer
+  Instant ping_at_{};  // subscriber: when silence is checked
   bool ping_sent_ = false;
   Instant wake_at_{};
   std::deque<Step> steps_{};  // handshake steps without an answer

@@ -11,12 +11,13 @@ std::string who(const Place& place) {
 }
 
 std::string key_right(const Place& place) {
-  return who(place) + " may not use keys under '" + place.prefix + "': grant ~" + place.prefix + "*";
+  return who(place) + " may not use keys under '" + place.prefix + "': grant ~" + place.prefix +
+         "*";
 }
 
 std::string channel_right(const Place& place) {
-  return who(place) + " may not use channels under '" + place.prefix + "': grant &" +
-         place.prefix + "*";
+  return who(place) + " may not use channels under '" + place.prefix + "': grant &" + place.prefix +
+         "*";
 }
 
 // The text between the first pair of quotes.
@@ -50,8 +51,9 @@ std::string missing_right(std::string_view error, const Place& place) {
   if (contains(error, "key")) {
     return key_right(place);
   }
-  return who(place) + " may not run a command that the scripts need; see the list of rights in "
-                      "docs/stores/redis.md";
+  return who(place) +
+         " may not run a command that the scripts need; see the list of rights in "
+         "docs/stores/redis.md";
 }
 
 struct Rule {
@@ -73,10 +75,8 @@ constexpr std::array rules{
     Rule{"BUSY", errc::store_unavailable, "Redis is busy with somebody's slow script"},
     Rule{"NOREPLICAS", errc::store_unavailable,
          "too few replicas are connected (min-replicas-to-write)"},
-    Rule{"MISCONF", errc::store_unavailable,
-         "Redis refuses writes because it cannot save to disk"},
-    Rule{"OOM", errc::store_unavailable,
-         "Redis is out of memory: raise maxmemory or remove keys"},
+    Rule{"MISCONF", errc::store_unavailable, "Redis refuses writes because it cannot save to disk"},
+    Rule{"OOM", errc::store_unavailable, "Redis is out of memory: raise maxmemory or remove keys"},
     Rule{"ERR max number of clients", errc::store_unavailable,
          "Redis has no room for another client (maxclients)"},
     Rule{"CLUSTERDOWN", errc::store_unavailable, "the cluster is down"},
@@ -103,13 +103,13 @@ Failed failure_of(std::string_view error, const Place& place) {
     return failed_with(errc::access_denied, place, missing_right(error, place));
   }
   if (contains(error, "HOLDFAST_FENCE")) {
-    return failed_with(errc::storage_unsafe, place,
-                   "the last fence of this name is damaged or used up; see docs/stores/redis.md");
+    return failed_with(
+        errc::storage_unsafe, place,
+        "the last fence of this name is damaged or used up; see docs/stores/redis.md");
   }
   for (const Rule& rule : rules) {
     // Before Redis 7 the error of a command inside a script comes wrapped in a line of its own.
-    if (error.starts_with(rule.start) ||
-        contains(error, " -" + std::string(rule.start) + ' ')) {
+    if (error.starts_with(rule.start) || contains(error, " -" + std::string(rule.start) + ' ')) {
       return failed_with(rule.code, place, rule.text);
     }
   }
@@ -131,11 +131,10 @@ Failed missing_rights(const std::vector<std::string>& missing, const Place& plac
   }
   if (!commands.empty()) {
     return failed_with(errc::access_denied, place,
-                   who(place) + " may not run " + commands +
-                       "; see the list of rights in docs/stores/redis.md");
+                       who(place) + " may not run " + commands +
+                           "; see the list of rights in docs/stores/redis.md");
   }
-  return failed_with(errc::access_denied, place,
-                 channel_right(place) + " and +" + channels);
+  return failed_with(errc::access_denied, place, channel_right(place) + " and +" + channels);
 }
 
 }  // namespace holdfast::redis

@@ -21,7 +21,7 @@ struct Place {
 Failed failure_of(std::string_view error, const Place& place);
 
 Failed failed_with(errc code, const Place& place, std::string_view what,
-               bool may_have_had_effect = false);
+                   bool may_have_had_effect = false);
 
 // What is missing, as the probe script tells it: command names, and "&PUBLISH" for channels.
 Failed missing_rights(const std::vector<std::string>& missing, const Place& place);

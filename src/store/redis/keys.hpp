@@ -37,9 +37,7 @@ class RedisKeys {
 
   // Where wake-ups for the clients of this prefix go: base + the client's id.
   std::string channel_base() const;
-  std::string channel(std::string_view client_id) const {
-    return channel_base().append(client_id);
-  }
+  std::string channel(std::string_view client_id) const { return channel_base().append(client_id); }
 
   // A pattern for SCAN MATCH that fits every key under the prefix and no other.
   std::string scan_pattern() const;

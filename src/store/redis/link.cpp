@@ -87,9 +87,9 @@ void Link::arm_expiry() {
   if (expiry_timer_ != 0 || waiting_.empty()) {
     return;
   }
-  const auto earliest = std::min_element(
-      waiting_.begin(), waiting_.end(),
-      [](const Ask& a, const Ask& b) { return a.deadline < b.deadline; });
+  const auto earliest =
+      std::min_element(waiting_.begin(), waiting_.end(),
+                       [](const Ask& a, const Ask& b) { return a.deadline < b.deadline; });
   expiry_timer_ = loop_.call_at(earliest->deadline, [this] { expire_waiting(); });
 }
 
@@ -139,8 +139,9 @@ void Link::connect_when_due() {
 
 void Link::connect() {
   retry_.tried(loop_.now());
-  auto peer = Peer::connect(loop_, *settings_, settings_->commands,
-                            [this](Peer& from, Connection::Event& event) { on_event(from, event); });
+  auto peer =
+      Peer::connect(loop_, *settings_, settings_->commands,
+                    [this](Peer& from, Connection::Event& event) { on_event(from, event); });
   current_ = peer.get();
   peers_.push_back(std::move(peer));
 }

@@ -39,9 +39,8 @@ void Peer::start() {
 }
 
 void Peer::read() {
-  stream_->read_some(buffer_, [this](const net::StreamError& error, std::size_t size) {
-    on_read(error, size);
-  });
+  stream_->read_some(
+      buffer_, [this](const net::StreamError& error, std::size_t size) { on_read(error, size); });
 }
 
 void Peer::on_read(const net::StreamError& error, std::size_t size) {
@@ -59,8 +58,8 @@ void Peer::on_read(const net::StreamError& error, std::size_t size) {
 
 void Peer::on_failure(const net::StreamError& error) {
   const auto self = shared_from_this();
-  const errc code = error.kind == net::StreamError::Kind::tls ? errc::access_denied
-                                                              : errc::store_unavailable;
+  const errc code =
+      error.kind == net::StreamError::Kind::tls ? errc::access_denied : errc::store_unavailable;
   connection_.on_closed(failed_with(code, options_.place, error.detail), stream_->unsent());
   deliver();
 }

@@ -8,7 +8,6 @@ namespace holdfast::redis {
 
 namespace {
 
-
 constexpr std::string_view scan_count = "200";
 
 Request inspect_request(const RedisKeys& keys, const std::string& name) {
@@ -44,7 +43,12 @@ std::optional<ScanPage> parse_scan(const Reply& reply, const RedisKeys& keys,
 }  // namespace
 
 void RedisStore::inspect(const std::string& name, UniqueFunction<void(InspectReply)> done) {
-  link_.send(inspect_request(settings_->keys, name), deadline(),
+  inspect_by(name, deadline(), std::move(done));
+}
+
+void RedisStore::inspect_by(const std::string& name, Instant by,
+                            UniqueFunction<void(InspectReply)> done) {
+  link_.send(inspect_request(settings_->keys, name), by,
              answer_with<InspectReply>(std::move(done), [name](const Reply& reply) {
                return parse_inspected(reply, name);
              }));
@@ -88,7 +92,9 @@ void RedisStore::list(const std::string& prefix, const std::string& cursor,
       .add("COUNT")
       .add(scan_count);
   using Scanned = std::variant<ScanPage, Failed>;
-  UniqueFunction<void(Scanned)> go_on = [this, done = std::move(done)](Scanned scanned) mutable {
+  const Instant by = deadline();
+  UniqueFunction<void(Scanned)> go_on = [this, by,
+                                         done = std::move(done)](Scanned scanned) mutable {
     if (auto* failed = std::get_if<Failed>(&scanned)) {
       done(std::move(*failed));
       return;
@@ -98,15 +104,15 @@ void RedisStore::list(const std::string& prefix, const std::string& cursor,
     listing->page.next_cursor = std::move(page.cursor);
     listing->found = std::move(page.found);
     listing->done = std::move(done);
-    inspect_found(listing);
+    inspect_found(listing, by);
   };
-  link_.send(std::move(request), deadline(),
+  link_.send(std::move(request), by,
              answer_with<Scanned>(std::move(go_on), [this, prefix](const Reply& reply) {
                return parse_scan(reply, settings_->keys, prefix);
              }));
 }
 
-void RedisStore::inspect_found(const std::shared_ptr<Listing>& listing) {
+void RedisStore::inspect_found(const std::shared_ptr<Listing>& listing, Instant by) {
   listing->left = listing->found.size();
   if (listing->left == 0) {
     listing->finish();
@@ -126,7 +132,7 @@ void RedisStore::inspect_found(const std::shared_ptr<Listing>& listing) {
         listing->finish();
       }
     };
-    inspect(found.name, std::move(take));
+    inspect_by(found.name, by, std::move(take));
   }
 }
 

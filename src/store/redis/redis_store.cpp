@@ -63,8 +63,8 @@ Capabilities RedisStore::capabilities() const {
 
 void RedisStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
   listener_ = std::move(listener);
-  wakes_ = std::make_unique<WakeListener>(
-      loop_, settings_, [this](const StoreEvent& event) { listener_(event); });
+  wakes_ = std::make_unique<WakeListener>(loop_, settings_,
+                                          [this](const StoreEvent& event) { listener_(event); });
   link_.keep_connected([this] { listener_(Doubt{}); });
 }
 

@@ -48,7 +48,9 @@ class RedisStore final : public Store {
                     UniqueFunction<void(AcquireReply)> done);
   void send_renewal(std::span<const Claim> claims, std::size_t first,
                     const std::shared_ptr<Renewal>& renewal);
-  void inspect_found(const std::shared_ptr<Listing>& listing);
+  void ask_info(Instant by, UniqueFunction<void(std::vector<Finding>)> done);
+  void inspect_by(const std::string& name, Instant by, UniqueFunction<void(InspectReply)> done);
+  void inspect_found(const std::shared_ptr<Listing>& listing, Instant by);
 
   // A handler that gives `done` what `parse` makes of the reply. A reply that `parse` does not
   // understand ends the connection that it came from.

@@ -25,9 +25,7 @@ Duration ttl_left_of(std::int64_t pttl) {
 }
 
 // The server's clock may step back.
-Duration age_of(const Reply& age) {
-  return milliseconds{std::max<std::int64_t>(age.number(), 0)};
-}
+Duration age_of(const Reply& age) { return milliseconds{std::max<std::int64_t>(age.number(), 0)}; }
 
 // `first` is where owner, fence, held for, pid, broken, released, host, note begin.
 std::optional<Holder> parse_holder(const Reply& reply, std::size_t first, std::int64_t pttl) {
@@ -48,9 +46,8 @@ std::optional<Holder> parse_holder(const Reply& reply, std::size_t first, std::i
 
 // A plain SET NX of some other program. Its value is its secret and not shown.
 Holder foreign_holder(std::int64_t pttl) {
-  return Holder{.who = {.note = pttl == held_without_end
-                                    ? "another Redis client, without an expiry"
-                                    : "another Redis client"},
+  return Holder{.who = {.note = pttl == held_without_end ? "another Redis client, without an expiry"
+                                                         : "another Redis client"},
                 .ttl_left = ttl_left_of(pttl)};
 }
 
@@ -69,17 +66,15 @@ std::optional<AcquireReply> parse_acquired(const Reply& reply) {
     if (fence <= 0 || !reply.at(2).is_integer()) {
       return std::nullopt;
     }
-    return Granted{.fence = Fence{fence},
-                   .floor = Fence{fence},
-                   .ttl = milliseconds{reply.at(2).integer()}};
+    return Granted{
+        .fence = Fence{fence}, .floor = Fence{fence}, .ttl = milliseconds{reply.at(2).integer()}};
   }
   const std::int64_t pttl = reply.at(1).integer();
   const std::size_t size = reply.size();
   if ((kind != 1 && kind != 2) || (size != 2 && size != 2 + holder_fields)) {
     return std::nullopt;
   }
-  std::optional<Holder> holder =
-      size == 2 ? foreign_holder(pttl) : parse_holder(reply, 2, pttl);
+  std::optional<Holder> holder = size == 2 ? foreign_holder(pttl) : parse_holder(reply, 2, pttl);
   if (kind == 1) {
     return Queued{.recheck_in = recheck_of(pttl), .holder = std::move(holder)};
   }
@@ -110,7 +105,11 @@ std::optional<WithdrawReply> parse_withdrawn(const Reply& reply) {
   if (!reply.is_integer()) {
     return std::nullopt;
   }
-  return reply.integer() == 1 ? WithdrawReply{Released{}} : WithdrawReply{NotOwner{}};
+  std::optional<WithdrawReply> answer{std::in_place, NotOwner{}};
+  if (reply.integer() == 1) {
+    answer->emplace<Released>();
+  }
+  return answer;
 }
 
 std::optional<BreakReply> parse_broken(const Reply& reply) {
@@ -135,8 +134,7 @@ std::optional<NameView> parse_inspected(const Reply& reply, const std::string& n
   view.last_fence = Fence{reply.at(0).number()};
   const std::int64_t pttl = reply.at(1).integer();
   if (pttl >= held_without_end) {
-    view.holders.push_back(
-        parse_holder(reply.at(2), 0, pttl).value_or(foreign_holder(pttl)));
+    view.holders.push_back(parse_holder(reply.at(2), 0, pttl).value_or(foreign_holder(pttl)));
   }
   const Reply waiters = reply.at(3);
   for (std::size_t i = 0; i + waiter_fields <= waiters.size(); i += waiter_fields) {

@@ -1,5 +1,5 @@
-// The Redis protocol (RESP2): commands out, replies in. hiredis' reader does the parsing; this wraps
-// it so that nothing a server sends can make us crash or use memory without bound.
+// The Redis protocol (RESP2): commands out, replies in. hiredis' reader does the parsing; this
+// wraps it so that nothing a server sends can make us crash or use memory without bound.
 //
 //   std::string out = encode({"SET", "key", "value"});
 //   RespReader reader;
@@ -25,8 +25,8 @@ void append_start(std::string& out, std::size_t count);
 void append_argument(std::string& out, std::string_view argument);
 std::string encode(std::initializer_list<std::string_view> command);
 
-// One reply. Looking at it as something that it is not gives an empty value, never an error: callers
-// check the shape once, with is_array() and size().
+// One reply. Looking at it as something that it is not gives an empty value, never an error:
+// callers check the shape once, with is_array() and size().
 class Reply {
  public:
   Reply() = default;
@@ -44,8 +44,8 @@ class Reply {
   // An integer, or text that is one; 0 otherwise.
   std::int64_t number() const noexcept;
 
-  std::size_t size() const noexcept;             // elements of an array
-  Reply at(std::size_t index) const noexcept;    // a view: must not outlive this reply
+  std::size_t size() const noexcept;           // elements of an array
+  Reply at(std::size_t index) const noexcept;  // a view: must not outlive this reply
 
  private:
   struct Free {

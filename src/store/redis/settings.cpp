@@ -50,8 +50,7 @@ int database_of(const StoreUrl& url) {
     return 0;
   }
   int database = -1;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), database);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), database);
   if (error != std::errc{} || end != digits.data() + digits.size() || database < 0 ||
       database > database_max) {
     refuse("'" + digits + "' is not a database number");
@@ -94,8 +93,7 @@ RedisKeys keys_of(const StoreUrl& url) {
 Duration op_timeout_of(const StoreUrl& url) {
   const std::string text = text_option(url, "op_timeout", "2s");
   const auto timeout = parse_duration(text);
-  if (!timeout || *timeout < std::chrono::milliseconds{10} ||
-      *timeout > std::chrono::minutes{1}) {
+  if (!timeout || *timeout < std::chrono::milliseconds{10} || *timeout > std::chrono::minutes{1}) {
     refuse("op_timeout '" + text + "' is not a time between 10ms and 1m");
   }
   return *timeout;

@@ -19,8 +19,8 @@ struct Settings {
 
   RedisKeys keys;
   net::Endpoint endpoint{};
-  std::string client_id;      // random: names the wake-up channel of this client
-  std::string channel_base;   // what the scripts put before a client id
+  std::string client_id;     // random: names the wake-up channel of this client
+  std::string channel_base;  // what the scripts put before a client id
   Duration op_timeout = std::chrono::seconds{2};
   Connection::Options commands{};  // for connections that carry requests
   Connection::Options wakes{};     // for the one that listens

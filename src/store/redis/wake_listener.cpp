@@ -127,9 +127,8 @@ void WakeListener::arm() {
   if (held_.empty()) {
     return;
   }
-  const auto earliest =
-      std::min_element(held_.begin(), held_.end(),
-                       [](const Held& a, const Held& b) { return a.latest < b.latest; });
+  const auto earliest = std::min_element(
+      held_.begin(), held_.end(), [](const Held& a, const Held& b) { return a.latest < b.latest; });
   held_timer_ = loop_.call_at(earliest->latest, [this] {
     held_timer_ = 0;
     settle(true);
