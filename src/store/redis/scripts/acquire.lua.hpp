@@ -21,7 +21,8 @@ local us, now = clock()
 
 local lost_record = false
 if value == owner then
-  local rec = call('HMGET', R, 'owner', 'fence', 'delay', 'min_end', 'max_end', 'broken', 'released')
+  local rec = call('HMGET', R, 'owner', 'fence', 'delay', 'min_end', 'max_end', 'broken',
+                   'released')
   if rec[1] ~= owner then
     lost_record = true  -- evicted. The lock is ours all the same: a greater fence is as good
   elseif rec[6] == '0' and rec[7] == '0' then

@@ -9,9 +9,9 @@ inline constexpr std::string_view common_lua = R"lua(
 -- Rules for every script here:
 --  * Time is the server's (TIME); expiries are milliseconds, fences microseconds.
 --  * Redis does not roll a failed script back, and under full memory it refuses only the first
---    write. So a grant writes the fence, then the record, then the lock: a failure in between leaves
---    the name free, never owned without a fence. Giving back begins with a write that needs no
---    memory, so that it works on a full server too.
+--    write. So a grant writes the fence, then the record, then the lock: a failure in between
+--    leaves the name free, never owned without a fence. Giving back begins with a write that needs
+--    no memory, so that it works on a full server too.
 --  * The lock key alone says who holds the name. The record counts only while its owner is the
 --    lock's value; any other value belongs to some other Redis client and is never touched.
 local call = redis.call

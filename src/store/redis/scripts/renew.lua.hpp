@@ -6,8 +6,8 @@
 namespace holdfast::redis {
 
 inline constexpr std::string_view renew_lua = R"lua(
--- KEYS: lock and record of each name. ARGV: the channel base, then owner, ttl and lock delay of each.
--- The other keys of a name are needed only when its lock is gone and somebody waits.
+-- KEYS: lock and record of each name. ARGV: the channel base, then owner, ttl and lock delay of
+-- each. The other keys of a name are needed only when its lock is gone and somebody waits.
 local base = ARGV[1]
 local us, now = clock()
 local locks, answers = {}, {}
