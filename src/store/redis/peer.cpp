@@ -10,13 +10,13 @@ namespace holdfast::redis {
 
 std::shared_ptr<Peer> Peer::connect(EventLoop& loop, const Settings& settings,
                                     const Connection::Options& options, EventHandler on_event) {
-  std::shared_ptr<Peer> peer{new Peer(loop, settings, options, std::move(on_event))};
+  auto peer = std::make_shared<Peer>(ByConnect{}, loop, settings, options, std::move(on_event));
   peer->start();
   return peer;
 }
 
-Peer::Peer(EventLoop& loop, const Settings& settings, const Connection::Options& options,
-           EventHandler on_event)
+Peer::Peer(ByConnect /*key*/, EventLoop& loop, const Settings& settings,
+           const Connection::Options& options, EventHandler on_event)
     : loop_(loop),
       options_(options),
       connection_(options, loop.now()),

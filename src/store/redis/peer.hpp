@@ -18,6 +18,8 @@ class EventLoop;
 namespace holdfast::redis {
 
 class Peer : public std::enable_shared_from_this<Peer> {
+  struct ByConnect {};  // only connect() makes one, so that it is always shared
+
  public:
   using EventHandler = UniqueFunction<void(Peer&, Connection::Event&)>;
 
@@ -25,6 +27,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   // the loop, never from inside a call; a handler may close this peer, also by dropping it.
   static std::shared_ptr<Peer> connect(EventLoop& loop, const Settings& settings,
                                        const Connection::Options& options, EventHandler on_event);
+  Peer(ByConnect key, EventLoop& loop, const Settings& settings, const Connection::Options& options,
+       EventHandler on_event);
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
   ~Peer();
@@ -41,9 +45,6 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void close() noexcept;
 
  private:
-  Peer(EventLoop& loop, const Settings& settings, const Connection::Options& options,
-       EventHandler on_event);
-
   void start();
   void read();
   void on_read(const net::StreamError& error, std::size_t size);
