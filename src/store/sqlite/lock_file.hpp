@@ -26,7 +26,7 @@ class LockFile {
   static LockFile prepare(const std::string& path, bool any_file_system);
 
   const std::string& path() const noexcept { return path_; }
-  std::string wake_path() const { return path_ + "-wake"; }
+  const FileId& id() const noexcept { return database_; }
 
   // Notes which -wal and -shm files belong to the opened database. Both must exist.
   void note_companions();

@@ -108,7 +108,7 @@ void WakeWatch::read_events() {
     any = true;
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
-      gone = gone || (event->mask & gone_events) != 0;
+      gone = gone || (event->wd == watched_ && (event->mask & gone_events) != 0);
       at += sizeof(inotify_event) + event->len;
     }
   }

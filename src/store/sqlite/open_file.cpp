@@ -1,0 +1,105 @@
+#include "store/sqlite/open_file.hpp"
+
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/wake_file.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr Duration opening_takes_max = std::chrono::milliseconds{250};
+
+// SQLite's file format: byte 18 is 2 in WAL mode; locks are on 512 bytes from 1 GiB on.
+constexpr off_t write_version_at = 18;
+constexpr std::uint8_t write_version_wal = 2;
+constexpr off_t lock_bytes_at = 0x40000000;
+constexpr off_t lock_bytes = 512;
+
+struct Use {
+  int count = 0;
+  std::optional<Instant> suspicious_since{};
+};
+
+struct ByPlace {
+  bool operator()(const FileId& a, const FileId& b) const {
+    return a.device != b.device ? a.device < b.device : a.inode < b.inode;
+  }
+};
+
+struct Registry {
+  std::mutex mutex{};
+  std::map<FileId, Use, ByPlace> uses{};
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+bool others_use_without_companions(const std::string& path) {
+  if (exists(path + "-wal") && exists(path + "-shm")) {
+    return false;
+  }
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::uint8_t version = 0;
+  if (!file || pread(file.get(), &version, 1, write_version_at) != 1 ||
+      version != write_version_wal) {
+    return false;  // what is wrong, if anything, is found by opening it
+  }
+  struct flock held {};
+  held.l_type = F_WRLCK;
+  held.l_whence = SEEK_SET;
+  held.l_start = lock_bytes_at;
+  held.l_len = lock_bytes;
+  // Would we get it? A write lock needs a writable descriptor only to be taken, not to be asked for.
+  return fcntl(file.get(), F_GETLK, &held) == 0 && held.l_type != F_UNLCK;
+}
+
+}  // namespace
+
+OpenFile::OpenFile(const LockFile& file) : id_(file.id()) {
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  Use& use = all.uses[id_];
+  if (use.count == 0) {
+    if (others_use_without_companions(file.path())) {
+      const Instant now = BootClock::now();
+      if (!use.suspicious_since) {
+        use.suspicious_since = now;
+      }
+      if (now - *use.suspicious_since < opening_takes_max) {
+        throw SqlError(SQLITE_BUSY, 0, "other processes use the file without its -wal");
+      }
+      use.suspicious_since.reset();
+      throw Error(errc::storage_unsafe,
+                  "the -wal or -shm of " + file.path() + " was removed while other processes use "
+                  "it; stop everything that locks with it, then start anew");
+    }
+    use.suspicious_since.reset();
+  }
+  ++use.count;
+}
+
+OpenFile::~OpenFile() {
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  const auto entry = all.uses.find(id_);
+  if (--entry->second.count == 0) {
+    all.uses.erase(entry);
+  }
+}
+
+}  // namespace holdfast::sqlite
