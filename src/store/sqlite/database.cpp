@@ -79,9 +79,9 @@ void Statement::bind(sqlite3_stmt* statement, int index, std::int64_t value) {
 void Statement::bind(sqlite3_stmt* statement, int index, std::string_view value) {
   // A null pointer would bind NULL, not the empty text.
   const char* data = value.data() != nullptr ? value.data() : "";
-  require_ok(sqlite3_db_handle(statement),
-             sqlite3_bind_text(statement, index, data, static_cast<int>(value.size()),
-                               SQLITE_STATIC));
+  require_ok(
+      sqlite3_db_handle(statement),
+      sqlite3_bind_text(statement, index, data, static_cast<int>(value.size()), SQLITE_STATIC));
 }
 
 void Statement::bind(sqlite3_stmt* statement, int index, const OwnerId& value) {

@@ -24,9 +24,9 @@ struct SqlError : std::exception {
   // Another connection has the lock that was needed: trying again soon will do.
   bool is_busy() const noexcept;
 
-  int code;              // the extended SQLite result code
-  int system;            // errno of the failed system call, or zero
-  std::string text;      // what SQLite says
+  int code;                // the extended SQLite result code
+  int system;              // errno of the failed system call, or zero
+  std::string text;        // what SQLite says
   bool at_commit = false;  // the transaction may have taken effect
 };
 

@@ -26,8 +26,10 @@ std::string size_text(const std::string& path) {
 Finding about_file(const std::string& path) {
   struct stat seen {};
   const bool open_to_others = stat(path.c_str(), &seen) == 0 && (seen.st_mode & S_IWOTH) != 0;
-  Finding finding{good, "lock file " + path + ", " + size_text(path) + ", write-ahead log " +
-                            size_text(path + "-wal"), ""};
+  Finding finding{good,
+                  "lock file " + path + ", " + size_text(path) + ", write-ahead log " +
+                      size_text(path + "-wal"),
+                  ""};
   if (open_to_others) {
     finding.level = warning;
     finding.advice = "every user of this host can write it; chmod o-w " + path;
@@ -73,9 +75,11 @@ std::vector<Finding> diagnose(Session& session) {
                       "for several hosts use a server, as --store redis://HOST"});
   findings.push_back(about_file(path));
   findings.push_back(about_file_system(path));
-  findings.push_back({good, "journal mode " + text_of(database, "PRAGMA journal_mode") +
-                                ", every fence is flushed to the disk; format " +
-                                text_of(database, "PRAGMA user_version"), ""});
+  findings.push_back({good,
+                      "journal mode " + text_of(database, "PRAGMA journal_mode") +
+                          ", every fence is flushed to the disk; format " +
+                          text_of(database, "PRAGMA user_version"),
+                      ""});
   findings.push_back(about_inotify());
   findings.push_back(about_integrity(database));
   return findings;

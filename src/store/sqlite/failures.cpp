@@ -23,9 +23,8 @@ std::string cause_of(const SqlError& error) {
 }
 
 bool is_disk_full(const SqlError& error) {
-  return (error.code & 0xff) == SQLITE_FULL ||
-         ((error.code & 0xff) == SQLITE_IOERR &&
-          (error.system == ENOSPC || error.system == EDQUOT));
+  return (error.code & 0xff) == SQLITE_FULL || ((error.code & 0xff) == SQLITE_IOERR &&
+                                                (error.system == ENOSPC || error.system == EDQUOT));
 }
 
 bool is_refused(int system) { return system == EACCES || system == EPERM || system == EROFS; }
@@ -50,8 +49,7 @@ Explained explain(const SqlError& error, const std::string& path) {
     case SQLITE_AUTH:
       return {failed(is_refused(error.system) || error.system == 0 ? errc::access_denied
                                                                    : errc::store_unavailable,
-                     error,
-                     "cannot open " + path + " or make files beside it: " + cause_of(error)),
+                     error, "cannot open " + path + " or make files beside it: " + cause_of(error)),
               true};
     case SQLITE_NOTADB:
       return {failed(errc::storage_unsafe, error, path + " is not an SQLite database"), true};

@@ -9,8 +9,8 @@
 namespace holdfast::sqlite {
 
 struct HostClock {
-  std::string boot_id{};         // of the kernel: new at every boot
-  std::string time_namespace{};  // "time:[4026531834]"; empty on kernels without them
+  std::string boot_id{};                // of the kernel: new at every boot
+  std::string time_namespace{};         // "time:[4026531834]"; empty on kernels without them
   std::int64_t (*unix_us)() = nullptr;  // the wall clock: lifts fences, decides nothing else
 
   // Throws Error{storage_unsafe} if /proc cannot be read.

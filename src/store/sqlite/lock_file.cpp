@@ -30,19 +30,25 @@ struct KnownFileSystem {
 
 // File systems of one kernel, where POSIX locks and shared mappings mean what SQLite needs.
 constexpr std::array local_file_systems{
-    KnownFileSystem{EXT4_SUPER_MAGIC, "ext4"},   KnownFileSystem{XFS_SUPER_MAGIC, "xfs"},
-    KnownFileSystem{BTRFS_SUPER_MAGIC, "btrfs"}, KnownFileSystem{TMPFS_MAGIC, "tmpfs"},
-    KnownFileSystem{RAMFS_MAGIC, "ramfs"},       KnownFileSystem{OVERLAYFS_SUPER_MAGIC, "overlayfs"},
-    KnownFileSystem{F2FS_SUPER_MAGIC, "f2fs"},   KnownFileSystem{0x2fc12fc1, "zfs"},
-    KnownFileSystem{0xca451a4e, "bcachefs"},     KnownFileSystem{0x3153464a, "jfs"},
-    KnownFileSystem{NILFS_SUPER_MAGIC, "nilfs2"}, KnownFileSystem{REISERFS_SUPER_MAGIC, "reiserfs"},
+    KnownFileSystem{EXT4_SUPER_MAGIC, "ext4"},
+    KnownFileSystem{XFS_SUPER_MAGIC, "xfs"},
+    KnownFileSystem{BTRFS_SUPER_MAGIC, "btrfs"},
+    KnownFileSystem{TMPFS_MAGIC, "tmpfs"},
+    KnownFileSystem{RAMFS_MAGIC, "ramfs"},
+    KnownFileSystem{OVERLAYFS_SUPER_MAGIC, "overlayfs"},
+    KnownFileSystem{F2FS_SUPER_MAGIC, "f2fs"},
+    KnownFileSystem{0x2fc12fc1, "zfs"},
+    KnownFileSystem{0xca451a4e, "bcachefs"},
+    KnownFileSystem{0x3153464a, "jfs"},
+    KnownFileSystem{NILFS_SUPER_MAGIC, "nilfs2"},
+    KnownFileSystem{REISERFS_SUPER_MAGIC, "reiserfs"},
 };
 // For the message only.
 constexpr std::array other_file_systems{
-    KnownFileSystem{NFS_SUPER_MAGIC, "nfs"},   KnownFileSystem{CIFS_SUPER_MAGIC, "cifs"},
-    KnownFileSystem{SMB2_SUPER_MAGIC, "smb2"}, KnownFileSystem{SMB_SUPER_MAGIC, "smb"},
-    KnownFileSystem{FUSE_SUPER_MAGIC, "fuse"}, KnownFileSystem{V9FS_MAGIC, "9p"},
-    KnownFileSystem{CEPH_SUPER_MAGIC, "ceph"}, KnownFileSystem{AFS_SUPER_MAGIC, "afs"},
+    KnownFileSystem{NFS_SUPER_MAGIC, "nfs"},     KnownFileSystem{CIFS_SUPER_MAGIC, "cifs"},
+    KnownFileSystem{SMB2_SUPER_MAGIC, "smb2"},   KnownFileSystem{SMB_SUPER_MAGIC, "smb"},
+    KnownFileSystem{FUSE_SUPER_MAGIC, "fuse"},   KnownFileSystem{V9FS_MAGIC, "9p"},
+    KnownFileSystem{CEPH_SUPER_MAGIC, "ceph"},   KnownFileSystem{AFS_SUPER_MAGIC, "afs"},
     KnownFileSystem{OCFS2_SUPER_MAGIC, "ocfs2"},
 };
 
@@ -139,7 +145,8 @@ void refuse_mount_point(const std::string& path) {
 
 void refuse_hard_links(const struct stat& seen, const std::string& path) {
   if (seen.st_nlink > 1) {
-    refuse(path + " has " + std::to_string(seen.st_nlink) + " hard links: under another name the "
+    refuse(path + " has " + std::to_string(seen.st_nlink) +
+           " hard links: under another name the "
            "same file would give the same locks again; keep one name");
   }
 }
@@ -187,10 +194,11 @@ FileSystem file_system_of(const std::string& path) {
 LockFile LockFile::prepare(const std::string& path, bool any_file_system) {
   LockFile file;
   file.path_ = resolve(path);
-  const FileSystem system =
-      file_system_of(stat_of(file.path_) ? file.path_ : file.path_.substr(0, file.path_.rfind('/') + 1));
+  const FileSystem system = file_system_of(
+      stat_of(file.path_) ? file.path_ : file.path_.substr(0, file.path_.rfind('/') + 1));
   if (!system.local && !any_file_system) {
-    refuse(file.path_ + " is on " + system.name + ", which is not known to be a local file system; "
+    refuse(file.path_ + " is on " + system.name +
+           ", which is not known to be a local file system; "
            "use a local path, or allow_fs=any if only one host ever uses it");
   }
   create_if_missing(file.path_);
@@ -223,10 +231,12 @@ void LockFile::note_companions() {
 void LockFile::require_unchanged() const {
   const auto seen = stat_of(path_);
   if (!seen) {
-    refuse(path_ + " was removed while in use; stop everything that locks with it, then start anew");
+    refuse(path_ +
+           " was removed while in use; stop everything that locks with it, then start anew");
   }
   if (id_of(*seen) != database_) {
-    refuse(path_ + " was replaced while in use; stop everything that locks with it, then start "
+    refuse(path_ +
+           " was replaced while in use; stop everything that locks with it, then start "
            "anew");
   }
   refuse_hard_links(*seen, path_);
@@ -236,8 +246,10 @@ void LockFile::require_unchanged() const {
   for (const auto& [suffix, id] : {std::pair{"-wal", wal_}, std::pair{"-shm", shm_}}) {
     const auto companion = stat_of(path_ + suffix);
     if (!companion || id_of(*companion) != id) {
-      refuse(path_ + suffix + " was removed or replaced while in use; stop everything that locks "
-             "with " + path_ + ", then start anew");
+      refuse(path_ + suffix +
+             " was removed or replaced while in use; stop everything that locks "
+             "with " +
+             path_ + ", then start anew");
     }
   }
 }

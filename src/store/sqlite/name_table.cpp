@@ -163,8 +163,7 @@ void NameTable::sweep_waiters(std::uint64_t chance, Instant now) {
   drop_dead_waiters_.apply(start, sweep_rows_max, clock_, now - dead_waiter_life);
 }
 
-std::vector<NameTable::Named> NameTable::names_after(const std::string& from,
-                                                     std::int64_t limit) {
+std::vector<NameTable::Named> NameTable::names_after(const std::string& from, std::int64_t limit) {
   std::vector<Named> names;
   for (auto rows = names_after_.run(from, limit); rows.next();) {
     names.push_back({rows.text(1), read_lease(rows)});

@@ -93,7 +93,6 @@ class NameTable {
   Statement waiter_span_{database_, sql::waiter_span};
   Statement drop_dead_waiters_{database_, sql::drop_dead_waiters};
   Statement names_after_{database_, sql::names_after};
-
 };
 
 }  // namespace holdfast::sqlite

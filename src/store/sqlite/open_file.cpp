@@ -64,7 +64,8 @@ bool others_use_without_companions(const std::string& path) {
   held.l_whence = SEEK_SET;
   held.l_start = lock_bytes_at;
   held.l_len = lock_bytes;
-  // Would we get it? A write lock needs a writable descriptor only to be taken, not to be asked for.
+  // Would we get it? A write lock needs a writable descriptor only to be taken, not to be asked
+  // for.
   return fcntl(file.get(), F_GETLK, &held) == 0 && held.l_type != F_UNLCK;
 }
 
@@ -85,8 +86,9 @@ OpenFile::OpenFile(const LockFile& file) : id_(file.id()) {
       }
       use.suspicious_since.reset();
       throw Error(errc::storage_unsafe,
-                  "the -wal or -shm of " + file.path() + " was removed while other processes use "
-                  "it; stop everything that locks with it, then start anew");
+                  "the -wal or -shm of " + file.path() +
+                      " was removed while other processes use "
+                      "it; stop everything that locks with it, then start anew");
     }
     use.suspicious_since.reset();
   }

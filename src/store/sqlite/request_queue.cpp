@@ -111,8 +111,8 @@ void RequestQueue::deliver() {
 
 Duration RequestQueue::pause(unsigned tries) {
   const Duration full = std::min(pause_min * (1U << std::min(tries, 10U)), pause_max);
-  return full / 2 + Duration{static_cast<std::int64_t>(
-                        random_() % static_cast<std::uint64_t>(full.count()))};
+  return full / 2 +
+         Duration{static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(full.count()))};
 }
 
 }  // namespace holdfast::sqlite

@@ -23,7 +23,7 @@ class Request {
   Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
 
-  virtual void attempt() = 0;            // throws what went wrong; may be called again after busy
+  virtual void attempt() = 0;             // throws what went wrong; may be called again after busy
   virtual void fail(Failed failure) = 0;  // what the answer will be instead
   virtual void deliver() = 0;             // hands the answer to the caller
 };

@@ -18,7 +18,7 @@ inline Duration left(Instant end, Instant now) { return std::max(end - now, Dura
 
 struct LeaseRow {
   enum class State : std::uint8_t {
-    idle = 0,      // nobody has the name; the row only keeps its fence
+    idle = 0,  // nobody has the name; the row only keeps its fence
     held = 1,
     broken = 2,    // held, and marked by an operator
     released = 3,  // a tombstone of min_hold: the name is not free, but nobody is inside
@@ -40,8 +40,14 @@ struct LeaseRow {
     return (state == State::held || state == State::broken) && owner == whom;
   }
   Holder view(Instant now) const {
-    return {owner, Mode::exclusive, fence, who, now - granted_at, left(expires, now),
-            state == State::broken, state == State::released};
+    return {owner,
+            Mode::exclusive,
+            fence,
+            who,
+            now - granted_at,
+            left(expires, now),
+            state == State::broken,
+            state == State::released};
   }
 };
 

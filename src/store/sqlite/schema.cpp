@@ -125,10 +125,10 @@ std::optional<ClockId> find_clock(Database& database, const HostClock& clock) {
     return std::nullopt;
   }
   if (rows.text(1) != clock.time_namespace) {
-    throw Error(errc::storage_unsafe,
-                "the lock file is used in another time namespace (" + rows.text(1) +
-                    ", this process is in " + clock.time_namespace +
-                    "): their clocks differ, so leases cannot be judged");
+    throw Error(errc::storage_unsafe, "the lock file is used in another time namespace (" +
+                                          rows.text(1) + ", this process is in " +
+                                          clock.time_namespace +
+                                          "): their clocks differ, so leases cannot be judged");
   }
   return rows.integer(0);
 }

@@ -28,8 +28,9 @@ Session::Session(const Settings& settings, Crowd& crowd)
   file_.note_companions();
   if (!crowd.agrees_on_file(schema_.file_id)) {
     throw Error(errc::storage_unsafe,
-                file_.path() + " was replaced since this program first used it; stop everything "
-                               "that locks with it, then start anew");
+                file_.path() +
+                    " was replaced since this program first used it; stop everything "
+                    "that locks with it, then start anew");
   }
 }
 

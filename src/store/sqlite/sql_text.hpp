@@ -16,11 +16,9 @@ inline constexpr const char* update =
     "UPDATE lease SET fence = ?2, state = ?3, clock = ?4, expires = ?5, owner = ?6, "
     "granted_at = ?7, lock_delay = ?8, min_end = ?9, max_end = ?10, host = ?11, pid = ?12, "
     "note = ?13 WHERE id = ?1";
-inline constexpr const char* set_expiry =
-    "UPDATE lease SET state = ?2, expires = ?3 WHERE id = ?1";
+inline constexpr const char* set_expiry = "UPDATE lease SET state = ?2, expires = ?3 WHERE id = ?1";
 inline constexpr const char* floor = "SELECT fence_floor FROM store";
-inline constexpr const char* raise_floor =
-    "UPDATE store SET fence_floor = max(fence_floor, ?1)";
+inline constexpr const char* raise_floor = "UPDATE store SET fence_floor = max(fence_floor, ?1)";
 
 inline constexpr const char* queue =
     "SELECT ticket, owner, clock, alive_until, joined_at, lock_delay, min_hold, max_hold, host, "

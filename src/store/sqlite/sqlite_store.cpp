@@ -130,10 +130,9 @@ void SqliteStore::withdraw(const Claim& claim, WithdrawOptions options,
                            UniqueFunction<void(WithdrawReply)> done) {
   submit<WithdrawReply>(
       [this, claim, options] {
-        WithdrawReply reply =
-            session().write(runtime_, Flush::no, requests_.chance(), [&](Verbs& verbs, Step& step) {
-              return verbs.withdraw(claim, options, step);
-            });
+        WithdrawReply reply = session().write(
+            runtime_, Flush::no, requests_.chance(),
+            [&](Verbs& verbs, Step& step) { return verbs.withdraw(claim, options, step); });
         crowd_->forget(claim.owner);
         return reply;
       },
@@ -151,8 +150,7 @@ void SqliteStore::inspect(const std::string& name, UniqueFunction<void(InspectRe
   submit<InspectReply>(
       [this, name]() -> InspectReply {
         Session& opened = session();
-        return opened.read(
-            [&] { return sqlite::inspect(opened.table(), name, runtime_.now()); });
+        return opened.read([&] { return sqlite::inspect(opened.table(), name, runtime_.now()); });
       },
       std::move(done));
 }

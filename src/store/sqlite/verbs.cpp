@@ -155,8 +155,8 @@ bool Verbs::hand_off(const std::string& name, LeaseRow& row, Step& step) {
   if (!head) {
     return false;
   }
-  LeaseRow hold = new_hold(head->owner, head->lock_delay, head->min_hold, head->max_hold,
-                           head->who, step.now);
+  LeaseRow hold =
+      new_hold(head->owner, head->lock_delay, head->min_hold, head->max_hold, head->who, step.now);
   make_provisional(hold, head->alive_until);
   grant(name, row, hold, step);
   table_.leave(head->ticket);

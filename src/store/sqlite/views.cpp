@@ -15,8 +15,8 @@ NameView view(NameTable& table, const std::string& name, const LeaseRow& row, In
     seen.holders.push_back(row.view(now));
   }
   for (WaiterRow& waiter : table.living_waiters(name, now)) {
-    seen.waiters.push_back({waiter.owner, Mode::exclusive, std::move(waiter.who),
-                            now - waiter.joined_at});
+    seen.waiters.push_back(
+        {waiter.owner, Mode::exclusive, std::move(waiter.who), now - waiter.joined_at});
   }
   return seen;
 }

@@ -79,8 +79,8 @@ std::unique_ptr<WakeWatch> WakeWatch::start(EventLoop& loop, const std::string& 
   if (!watch->add()) {
     return nullptr;
   }
-  watch->watch_ = loop.watch_readable(watch->inotify_.get(),
-                                      [raw = watch.get()] { raw->read_events(); });
+  watch->watch_ =
+      loop.watch_readable(watch->inotify_.get(), [raw = watch.get()] { raw->read_events(); });
   return watch;
 }
 
