@@ -1,5 +1,5 @@
 // Random conversations: the SQLite store and LockTable, the model of all stores, must answer alike.
-#include "sqlite_fixture.hpp"
+#include "tests/conformance/sqlite_fixture.hpp"
 #include "store/memory/lock_table.hpp"
 
 #include <map>

@@ -17,15 +17,15 @@ struct sqlite3_stmt;
 namespace holdfast::sqlite {
 
 struct SqlError : std::exception {
-  SqlError(int result_code, int system_error, std::string message)
-      : code(result_code), system(system_error), text(std::move(message)) {}
+  SqlError(int result_code, int errno_then, std::string message)
+      : code(result_code), system_error(errno_then), text(std::move(message)) {}
   const char* what() const noexcept override { return text.c_str(); }
 
   // Another connection has the lock that was needed: trying again soon will do.
   bool is_busy() const noexcept;
 
   int code;                // the extended SQLite result code
-  int system;              // errno of the failed system call, or zero
+  int system_error;        // errno of the failed system call, or zero
   std::string text;        // what SQLite says
   bool at_commit = false;  // the transaction may have taken effect
 };

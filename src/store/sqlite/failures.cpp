@@ -7,8 +7,9 @@
 #include <sqlite3.h>
 
 #include <cerrno>
-#include <cstring>
 #include <new>
+#include <system_error>
+#include <utility>
 
 namespace holdfast::sqlite {
 
@@ -19,12 +20,15 @@ Failed failed(errc code, const SqlError& error, std::string detail) {
 }
 
 std::string cause_of(const SqlError& error) {
-  return error.system != 0 ? error.text + " (" + std::strerror(error.system) + ")" : error.text;
+  return error.system_error != 0
+             ? error.text + " (" + std::generic_category().message(error.system_error) + ")"
+             : error.text;
 }
 
 bool is_disk_full(const SqlError& error) {
-  return (error.code & 0xff) == SQLITE_FULL || ((error.code & 0xff) == SQLITE_IOERR &&
-                                                (error.system == ENOSPC || error.system == EDQUOT));
+  return (error.code & 0xff) == SQLITE_FULL ||
+         ((error.code & 0xff) == SQLITE_IOERR &&
+          (error.system_error == ENOSPC || error.system_error == EDQUOT));
 }
 
 bool is_refused(int system) { return system == EACCES || system == EPERM || system == EROFS; }
@@ -47,8 +51,9 @@ Explained explain(const SqlError& error, const std::string& path) {
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {failed(is_refused(error.system) || error.system == 0 ? errc::access_denied
-                                                                   : errc::store_unavailable,
+      return {failed(is_refused(error.system_error) || error.system_error == 0
+                         ? errc::access_denied
+                         : errc::store_unavailable,
                      error, "cannot open " + path + " or make files beside it: " + cause_of(error)),
               true};
     case SQLITE_NOTADB:

@@ -13,11 +13,11 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 namespace holdfast::sqlite {
 
@@ -154,7 +154,7 @@ void refuse_hard_links(const struct stat& seen, const std::string& path) {
 }  // namespace
 
 void raise_file_error(const std::string& what, const std::string& path, int error) {
-  const std::string detail = what + " " + path + ": " + std::strerror(error);
+  const std::string detail = what + " " + path + ": " + std::generic_category().message(error);
   switch (error) {
     case EACCES:
     case EPERM:

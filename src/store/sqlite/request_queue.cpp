@@ -109,10 +109,15 @@ void RequestQueue::deliver() {
   }
 }
 
+std::uint64_t RequestQueue::chance() noexcept {
+  random_ = random_ * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX generator
+  return random_ >> 16U;
+}
+
 Duration RequestQueue::pause(unsigned tries) {
   const Duration full = std::min(pause_min * (1U << std::min(tries, 10U)), pause_max);
   return full / 2 +
-         Duration{static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(full.count()))};
+         Duration{static_cast<std::int64_t>(chance() % static_cast<std::uint64_t>(full.count()))};
 }
 
 }  // namespace holdfast::sqlite

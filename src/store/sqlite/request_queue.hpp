@@ -8,7 +8,7 @@
 
 #include <deque>
 #include <memory>
-#include <random>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +59,8 @@ class RequestQueue {
   // Destroys everything undelivered.
   void clear() noexcept;
 
-  std::uint64_t chance() { return random_(); }
+  // Any number, for what has to be spread and nothing else.
+  std::uint64_t chance() noexcept;
 
  private:
   struct Waiting {
@@ -77,7 +78,7 @@ class RequestQueue {
   Runtime& runtime_;
   Duration op_timeout_;
   UniqueFunction<std::optional<Failed>()> explain_;
-  std::mt19937_64 random_;
+  std::uint64_t random_;
   std::deque<Waiting> waiting_{};
   std::deque<std::unique_ptr<Request>> answered_{};
   Runtime::TimerId timer_ = 0;

@@ -74,8 +74,7 @@ std::unique_ptr<WakeWatch> WakeWatch::start(EventLoop& loop, const std::string& 
   if (!inotify) {
     return nullptr;
   }
-  std::unique_ptr<WakeWatch> watch(
-      new WakeWatch(database_path, std::move(inotify), std::move(on_news)));
+  auto watch = std::make_unique<WakeWatch>(database_path, std::move(inotify), std::move(on_news));
   if (!watch->add()) {
     return nullptr;
   }

@@ -49,8 +49,9 @@ class WakeWatch {
   static std::unique_ptr<WakeWatch> start(EventLoop& loop, const std::string& database_path,
                                           UniqueFunction<void()> on_news);
 
- private:
   WakeWatch(std::string database_path, Descriptor inotify, UniqueFunction<void()> on_news);
+
+ private:
   bool add();
   void read_events();
 
