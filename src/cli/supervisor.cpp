@@ -1,0 +1,48 @@
+#include "cli/supervisor.hpp"
+
+#include "cli/start_state.hpp"
+#include "cli/supervisor_process.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace holdfast::cli {
+
+Supervisor Supervisor::launch(const SupervisorPlan& plan) {
+  auto [ours, theirs] = SupervisorLink::make_pair();
+  // Whoever of the two dies first, the other inherits the tree.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t group = getpgrp();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    throw std::system_error(errno, std::generic_category(), "fork");
+  }
+  if (pid == 0) {
+    ours.close();
+    run_supervisor(plan, group, std::move(theirs));
+  }
+  return {std::move(ours), pid};
+}
+
+void Supervisor::start(ChildDeadline deadline, std::vector<std::string> environment) noexcept {
+  link_.send(Order{Order::Type::start, deadline, 0, std::move(environment)});
+}
+
+void Supervisor::extend(ChildDeadline deadline) noexcept {
+  link_.send(Order{Order::Type::extend, deadline, 0, {}});
+}
+
+void Supervisor::forward(int signal) noexcept {
+  link_.send(Order{Order::Type::forward, {}, signal, {}});
+}
+
+void Supervisor::lose() noexcept {
+  link_.send(Order{Order::Type::lose, {}, 0, {}});
+  kill(pid_, SIGCONT);  // somebody may have stopped it; now it must act
+}
+
+}  // namespace holdfast::cli
