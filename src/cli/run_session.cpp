@@ -1,0 +1,383 @@
+#include "cli/run_session.hpp"
+
+#include "base/duration_text.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/holder_text.hpp"
+#include "cli/process_tree.hpp"
+#include "cli/secrets.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+namespace holdfast::cli {
+
+namespace {
+
+// The event that says who holds the name comes on another thread, just before or after the answer.
+constexpr Duration refusal_patience = std::chrono::milliseconds{200};
+constexpr Duration left_behind_patience = std::chrono::seconds{1};
+
+bool asks_to_end(int signal) noexcept {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+std::string signal_text(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name != nullptr ? std::string{"SIG"} + name : "signal " + std::to_string(signal);
+}
+
+}  // namespace
+
+RunSession::RunSession(const RunOptions& options, const SignalPlan& signals, Supervisor supervisor,
+                       std::set<pid_t> own_children)
+    : options_(options),
+      messages_(options.messages),
+      supervisor_(std::move(supervisor)),
+      own_children_(std::move(own_children)),
+      client_(options.store, ClientOptions{.password = {}, .host = {}, .observer = &events_}),
+      mutex_(client_, options.name, options.lease),
+      signal_source_(signalfd(-1, &signals.taken, SFD_CLOEXEC | SFD_NONBLOCK)) {}
+
+RunSession::~RunSession() {
+  stop_.request_stop();
+  client_.close();  // no event may come once the queue is gone
+}
+
+int RunSession::run() {
+  begin_acquiring();
+  while (phase_ != Phase::over) {
+    wait();
+    // Signals first: a request to stop that came before the grant must find nothing started.
+    take_signals();
+    take_happenings();
+    take_reports();
+    const Instant now = BootClock::now();
+    if (refusal_ && now >= refusal_shown_at_) {
+      on_not_acquired(std::exchange(refusal_, {}));
+    }
+    if (left_behind_at_ && now >= left_behind_at_) {
+      tell_left_behind();
+    }
+  }
+  return exit_code_;
+}
+
+// On a thread of its own, because the quickest acquire is one that blocks its caller.
+void RunSession::begin_acquiring() {
+  acquirer_ = std::jthread{[this] {
+    Acquired acquired;
+    try {
+      acquired.lease = mutex_.acquire({.timeout = options_.wait, .stop = stop_.get_token()});
+    } catch (...) {
+      acquired.error = std::current_exception();
+    }
+    events_.push(std::move(acquired));
+  }};
+}
+
+void RunSession::wait() {
+  std::array<pollfd, 3> waits{
+      {{signal_source_.get(), POLLIN, 0},
+       {events_.descriptor(), POLLIN, 0},
+       {supervisor_.ended() ? -1 : supervisor_.descriptor(), POLLIN, 0}}};
+  poll(waits.data(), waits.size(), milliseconds_to_wait());
+}
+
+int RunSession::milliseconds_to_wait() const {
+  Instant next = Instant::max();
+  if (refusal_) {
+    next = *refusal_shown_at_;
+  }
+  if (left_behind_at_) {
+    next = std::min(next, *left_behind_at_);
+  }
+  if (next == Instant::max()) {
+    return -1;
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - BootClock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+// ---- signals -----------------------------------------------------------------------------------
+
+void RunSession::take_signals() {
+  signalfd_siginfo info{};
+  while (read(signal_source_.get(), &info, sizeof info) == sizeof info) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGCHLD) {
+      reap();
+    } else if (signal != SIGPIPE && signal != SIGXFSZ) {
+      on_signal(signal, info.ssi_code == SI_KERNEL);
+    }
+  }
+}
+
+void RunSession::on_signal(int signal, bool from_terminal) {
+  if (phase_ == Phase::running) {
+    // The terminal sends to the whole foreground group: the command has it already.
+    if (!from_terminal) {
+      supervisor_.forward(signal);
+    }
+    return;
+  }
+  if (!asks_to_end(signal) || stop_signal_ != 0) {
+    return;
+  }
+  stop_signal_ = signal;
+  messages_.say("stopped", signal_text(signal) + ": " + options_.command.front() +
+                               " was not started",
+                {{"name", options_.name}, {"signal", signal}});
+  if (phase_ == Phase::granted) {
+    end(128 + signal);
+  } else {
+    stop_.request_stop();  // the answer ends the run; a grant that comes with it is given back
+  }
+}
+
+// Adopted orphans too: we are a subreaper, and may be process 1 of a container.
+void RunSession::reap() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == command_pid_ && !status_) {
+      status_ = status;  // the supervisor died before it could tell
+    }
+  }
+}
+
+// ---- the lease ---------------------------------------------------------------------------------
+
+void RunSession::take_happenings() {
+  while (auto happening = events_.pop()) {
+    if (auto* acquired = std::get_if<Acquired>(&*happening)) {
+      on_acquired(*acquired);
+    } else {
+      on_event(std::get<Event>(*happening));
+    }
+  }
+}
+
+void RunSession::on_acquired(Acquired& acquired) {
+  acquirer_.join();
+  if (acquired.error) {
+    refusal_ = acquired.error;
+    refusal_shown_at_ = BootClock::now() + (holder_ ? Duration{0} : refusal_patience);
+    return;
+  }
+  lease_ = std::move(acquired.lease);
+  phase_ = Phase::granted;
+  // A signal may have come while the answer was on its way from the other thread.
+  take_signals();
+  if (phase_ == Phase::granted && stop_signal_ != 0) {
+    end(128 + stop_signal_);
+  }
+  start_if_possible();
+}
+
+void RunSession::on_not_acquired(const std::exception_ptr& error) {
+  if (stop_signal_ != 0) {
+    return end(128 + stop_signal_);
+  }
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& failure) {
+    const int code = exit_code_for(failure.code());
+    Messages::Fields fields{{"name", options_.name}};
+    if (code != exit_busy) {
+      messages_.say(error_word(static_cast<errc>(failure.code().value())), failure.what(), fields);
+      return end(code);
+    }
+    std::string text = options_.name + " is taken";
+    if (holder_) {
+      text = options_.name + " is " + held_text(*holder_);
+      fields["holder"] = to_json(*holder_);
+    }
+    if (options_.wait != Duration{0}) {
+      text += "; gave up after " + duration_text(options_.wait.value_or(Duration{0}));
+    }
+    messages_.say(error_word(static_cast<errc>(failure.code().value())), text, fields);
+    end(options_.busy_exit);
+  }
+}
+
+void RunSession::on_event(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::waiting:
+      holder_ = event.holder;
+      return messages_.say("waiting",
+                           "waiting for " + options_.name + ", " + held_text(event.holder),
+                           {{"name", options_.name}, {"holder", to_json(event.holder)}});
+    case Event::Kind::not_granted:
+      if (event.holder.owner != OwnerId{}) {
+        holder_ = event.holder;
+      }
+      refusal_shown_at_ = BootClock::now();
+      return;
+    case Event::Kind::granted:
+      return messages_.detail("granted",
+                              "got " + options_.name + " with fence " +
+                                  std::to_string(to_int(event.fence)),
+                              {{"name", options_.name}, {"fence", to_int(event.fence)}});
+    case Event::Kind::renewed:
+      renewal_trouble_ = false;
+      supervisor_.extend(deadline());
+      return start_if_possible();
+    case Event::Kind::renewal_failed:
+      if (!std::exchange(renewal_trouble_, true)) {
+        messages_.say("renewal_failed",
+                      "cannot renew " + options_.name + ": " + event.detail +
+                          "; trying on, the command is stopped in " +
+                          duration_text(deadline().term_at - BootClock::now()),
+                      {{"name", options_.name}, {"detail", event.detail}});
+      }
+      return;
+    case Event::Kind::lost:
+      return on_lost(event);
+    case Event::Kind::released:
+      return;
+  }
+}
+
+void RunSession::on_lost(const Event& event) {
+  if (phase_ == Phase::running) {
+    supervisor_.lose();
+  }
+  if (!std::exchange(lease_over_, true)) {
+    messages_.say("lost", "lost " + options_.name + ": " + event.code.message(),
+                  {{"name", options_.name},
+                   {"reason", error_word(static_cast<errc>(event.code.value()))}});
+  }
+  start_if_possible();  // not any more: it ends the run if nothing was started
+}
+
+// A lease that was handed on is provisional: until its first renewal the window may be too short
+// for a command that wants a grace.
+void RunSession::start_if_possible() {
+  if (phase_ != Phase::granted) {
+    return;
+  }
+  if (const std::error_code why = lease_.why_lost()) {
+    return end(why == errc::expired ? exit_unavailable : exit_lost);
+  }
+  const ChildDeadline window = deadline();
+  if (BootClock::now() < window.term_at) {
+    phase_ = Phase::running;
+    supervisor_.start(window, environment());
+  }
+}
+
+ChildDeadline RunSession::deadline() const {
+  const Instant until = lease_.trusted_until();
+  return {until - options_.grace, until};
+}
+
+std::vector<std::string> RunSession::environment() const {
+  return {"HOLDFAST_NAME=" + options_.name,
+          "HOLDFAST_FENCE=" + std::to_string(to_int(lease_.fence())),
+          "HOLDFAST_FLOOR=" + std::to_string(to_int(lease_.floor())),
+          "HOLDFAST_OWNER=" + lease_.owner().text(),
+          "HOLDFAST_TTL=" + exact_duration_text(lease_.ttl()),
+          "HOLDFAST_STORE=" + client_.url()};
+}
+
+// ---- the command -------------------------------------------------------------------------------
+
+void RunSession::take_reports() {
+  while (const auto report = supervisor_.receive()) {
+    on_report(*report);
+  }
+  if (supervisor_.ended() && phase_ != Phase::over) {
+    on_supervisor_gone();
+  }
+}
+
+void RunSession::on_report(Report report) {
+  switch (report.type) {
+    case Report::Type::started:
+      command_pid_ = report.value;
+      return messages_.detail("started", "started " + options_.command.front() + " as pid " +
+                                             std::to_string(report.value),
+                              {{"pid", report.value}});
+    case Report::Type::refused:
+      messages_.say("not_started",
+                    "cannot run " + options_.command.front() + ": " +
+                        std::generic_category().message(report.value),
+                    {{"command", options_.command.front()}});
+      return end(exit_code_of_exec(report.value));
+    case Report::Type::late:
+      messages_.say("not_started", "the lease ran out before the command could be started");
+      return end(exit_lost);
+    case Report::Type::lost:
+      if (!std::exchange(lease_over_, true)) {
+        messages_.say("stopping",
+                      "no proof in time that " + options_.name +
+                          " is still ours: the command is being stopped",
+                      {{"name", options_.name}});
+      }
+      return;
+    case Report::Type::exited:
+      status_ = report.value;
+      left_behind_at_ = BootClock::now() + left_behind_patience;
+      return;
+    case Report::Type::gone:
+      return end(lease_over_ ? exit_lost : exit_code_of_status(status_.value_or(SIGKILL)));
+  }
+}
+
+// The command died with it; what it had started is ours now and must not outlive the lock.
+void RunSession::on_supervisor_gone() {
+  messages_.say("supervisor_killed", "the supervisor was killed: ending what is left");
+  while (!descendants_of(getpid(), own_children_).empty()) {
+    kill_tree(getpid(), 0, own_children_);
+    reap();
+    poll(nullptr, 0, 5);
+  }
+  end(lease_over_ ? exit_lost : exit_code_of_status(status_.value_or(SIGKILL)));
+}
+
+void RunSession::tell_left_behind() {
+  left_behind_at_.reset();
+  std::string pids;
+  Messages::Fields list = Messages::Fields::array();
+  for (const pid_t pid : descendants_of(supervisor_.pid())) {
+    pids += (pids.empty() ? "" : ", ") + std::to_string(pid);
+    list.push_back(pid);
+  }
+  if (!pids.empty()) {
+    messages_.say("left_behind",
+                  "the command has ended but left processes behind; " + options_.name +
+                      " stays locked until they end: pid " + pids,
+                  {{"name", options_.name}, {"pids", list}});
+  }
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void RunSession::end(int code) {
+  phase_ = Phase::over;
+  exit_code_ = code;
+  if (lease_) {
+    give_back();
+  }
+}
+
+void RunSession::give_back() {
+  std::error_code code;
+  lease_.release(code);
+  if (code && !lease_over_) {
+    messages_.say("not_released",
+                  "could not give " + options_.name + " back: " + code.message(),
+                  {{"name", options_.name}});
+  }
+}
+
+}  // namespace holdfast::cli
