@@ -22,7 +22,9 @@ std::string bash(const std::string& names) {
          "    fi\n"
          "  done\n"
          "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W \"" + names + " --help --version\" -- \"$word\"))\n"
+         "    COMPREPLY=($(compgen -W \"" +
+         names +
+         " --help --version\" -- \"$word\"))\n"
          "  elif [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$(holdfast \"${COMP_WORDS[1]}\" --help 2>/dev/null |\n"
          "      grep -oE -- '--[a-z][a-z-]*')\" -- \"$word\"))\n"
@@ -54,7 +56,8 @@ std::string zsh() {
          "    compadd -a options\n"
          "  fi\n"
          "}\n"
-         "if [[ $funcstack[1] == _holdfast ]]; then _holdfast; else compdef _holdfast holdfast; fi\n";
+         "if [[ $funcstack[1] == _holdfast ]]; then _holdfast; else compdef _holdfast holdfast; "
+         "fi\n";
 }
 
 std::string fish() {

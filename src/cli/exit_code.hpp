@@ -7,11 +7,11 @@ namespace holdfast::cli {
 
 enum ExitCode : int {
   exit_ok = 0,
-  exit_failed = 1,           // a demo, a simulation or a check found what it looked for
-  exit_usage = 64,           // wrong usage, wrong URL, impossible times
-  exit_unavailable = 69,     // the store could not be reached, or refused us
-  exit_busy = 75,            // somebody else holds it; --busy-exit changes it
-  exit_lost = 76,            // the lease was lost; the command was stopped
+  exit_failed = 1,        // a demo, a simulation or a check found what it looked for
+  exit_usage = 64,        // wrong usage, wrong URL, impossible times
+  exit_unavailable = 69,  // the store could not be reached, or refused us
+  exit_busy = 75,         // somebody else holds it; --busy-exit changes it
+  exit_lost = 76,         // the lease was lost; the command was stopped
   exit_not_executable = 126,
   exit_not_found = 127,
 };

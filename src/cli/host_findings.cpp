@@ -37,8 +37,7 @@ Finding process_view() {
     return {Level::warning, "/proc is not mounted",
             "mount it: without it, only the command's main process can be stopped in time"};
   }
-  if (std::string_view{buffer.data(), static_cast<std::size_t>(size)} !=
-      std::to_string(getpid())) {
+  if (std::string_view{buffer.data(), static_cast<std::size_t>(size)} != std::to_string(getpid())) {
     return {Level::warning, "/proc shows the processes of another pid namespace",
             "use unshare --mount-proc: what a command leaves behind cannot be found"};
   }

@@ -46,8 +46,9 @@ int run_main(std::span<char*> raw) {
   fill_standard_descriptors();
   const std::vector<std::string> arguments{raw.begin(), raw.end()};
   if (blank_passwords(raw)) {
-    print_error_line("the process list showed a password for a moment: keep it in a file that "
-                     "HOLDFAST_PASSWORD_FILE names");
+    print_error_line(
+        "the process list showed a password for a moment: keep it in a file that "
+        "HOLDFAST_PASSWORD_FILE names");
   }
   try {
     return dispatch(arguments);

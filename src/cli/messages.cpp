@@ -38,8 +38,8 @@ void Messages::say(const char* event, const std::string& text) const noexcept {
   say(event, text, Fields::object());
 }
 
-void Messages::say(const char* event, const std::string& text,
-                   const Fields& fields) const noexcept try {
+void Messages::say(const char* event, const std::string& text, const Fields& fields) const noexcept
+    try {
   if (options_.quiet) {
     return;
   }

@@ -86,10 +86,9 @@ void RunSession::begin_acquiring() {
 }
 
 void RunSession::wait() {
-  std::array<pollfd, 3> waits{
-      {{signal_source_.get(), POLLIN, 0},
-       {events_.descriptor(), POLLIN, 0},
-       {supervisor_.ended() ? -1 : supervisor_.descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 3> waits{{{signal_source_.get(), POLLIN, 0},
+                               {events_.descriptor(), POLLIN, 0},
+                               {supervisor_.ended() ? -1 : supervisor_.descriptor(), POLLIN, 0}}};
   poll(waits.data(), waits.size(), milliseconds_to_wait());
 }
 
@@ -134,8 +133,8 @@ void RunSession::on_signal(int signal, bool from_terminal) {
     return;
   }
   stop_signal_ = signal;
-  messages_.say("stopped", signal_text(signal) + ": " + options_.command.front() +
-                               " was not started",
+  messages_.say("stopped",
+                signal_text(signal) + ": " + options_.command.front() + " was not started",
                 {{"name", options_.name}, {"signal", signal}});
   if (phase_ == Phase::granted) {
     end(128 + signal);
@@ -223,10 +222,9 @@ void RunSession::on_event(const Event& event) {
       refusal_shown_at_ = BootClock::now();
       return;
     case Event::Kind::granted:
-      return messages_.detail("granted",
-                              "got " + options_.name + " with fence " +
-                                  std::to_string(to_int(event.fence)),
-                              {{"name", options_.name}, {"fence", to_int(event.fence)}});
+      return messages_.detail(
+          "granted", "got " + options_.name + " with fence " + std::to_string(to_int(event.fence)),
+          {{"name", options_.name}, {"fence", to_int(event.fence)}});
     case Event::Kind::renewed:
       renewal_trouble_ = false;
       supervisor_.extend(deadline());
@@ -252,9 +250,9 @@ void RunSession::on_lost(const Event& event) {
     supervisor_.lose();
   }
   if (!std::exchange(lease_over_, true)) {
-    messages_.say("lost", "lost " + options_.name + ": " + event.code.message(),
-                  {{"name", options_.name},
-                   {"reason", error_word(static_cast<errc>(event.code.value()))}});
+    messages_.say(
+        "lost", "lost " + options_.name + ": " + event.code.message(),
+        {{"name", options_.name}, {"reason", error_word(static_cast<errc>(event.code.value()))}});
   }
   start_if_possible();  // not any more: it ends the run if nothing was started
 }
@@ -304,9 +302,10 @@ void RunSession::on_report(Report report) {
   switch (report.type) {
     case Report::Type::started:
       command_pid_ = report.value;
-      return messages_.detail("started", "started " + options_.command.front() + " as pid " +
-                                             std::to_string(report.value),
-                              {{"pid", report.value}});
+      return messages_.detail(
+          "started",
+          "started " + options_.command.front() + " as pid " + std::to_string(report.value),
+          {{"pid", report.value}});
     case Report::Type::refused:
       messages_.say("not_started",
                     "cannot run " + options_.command.front() + ": " +
@@ -374,8 +373,7 @@ void RunSession::give_back() {
   std::error_code code;
   lease_.release(code);
   if (code && !lease_over_) {
-    messages_.say("not_released",
-                  "could not give " + options_.name + " back: " + code.message(),
+    messages_.say("not_released", "could not give " + options_.name + " back: " + code.message(),
                   {{"name", options_.name}});
   }
 }

@@ -84,8 +84,8 @@ class RunSession {
   bool renewal_trouble_ = false;               // told already
   bool lease_over_ = false;
   pid_t command_pid_ = 0;
-  std::optional<int> status_{};                // of the command's main process
-  std::optional<Instant> left_behind_at_{};    // when to tell of processes left behind
+  std::optional<int> status_{};              // of the command's main process
+  std::optional<Instant> left_behind_at_{};  // when to tell of processes left behind
 };
 
 }  // namespace holdfast::cli

@@ -19,9 +19,9 @@ int stores_command(Arguments arguments) {
   }
   for (const StoreKind& kind : store_kinds()) {
     if (json) {
-      const nlohmann::ordered_json object{{"scheme", kind.scheme}, {"built", kind.built},
+      const nlohmann::ordered_json object{{"scheme", kind.scheme},   {"built", kind.built},
                                           {"example", kind.example}, {"scope", kind.scope},
-                                          {"queue", kind.queue}, {"promise", kind.promise}};
+                                          {"queue", kind.queue},     {"promise", kind.promise}};
       std::cout << object.dump() << '\n';
     } else {
       std::cout << kind.scheme << (kind.built ? "" : "  (not in this build)") << '\n'

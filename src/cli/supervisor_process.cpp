@@ -168,8 +168,7 @@ class SupervisorProcess {
   void drop_inherited() const {
     auto inherited = open_descriptors();
     std::erase_if(inherited, [&](int number) {
-      return number == children_.get() || number == timer_.get() ||
-             number == wrapper_.descriptor();
+      return number == children_.get() || number == timer_.get() || number == wrapper_.descriptor();
     });
     drop_inherited_descriptors(inherited);
     const Descriptor null{open("/dev/null", O_WRONLY | O_CLOEXEC)};

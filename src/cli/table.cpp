@@ -7,8 +7,8 @@ namespace holdfast::cli {
 namespace {
 
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (byte & '\xc0') != '\x80'; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & '\xc0') != '\x80'; }));
 }
 
 }  // namespace

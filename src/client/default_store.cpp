@@ -74,8 +74,7 @@ void make_default_store_folder() {
   std::filesystem::path made;
   for (const std::filesystem::path& part : folder) {
     made /= part;
-    if (mkdir(made.c_str(), S_IRWXU) != 0 && errno != EEXIST && errno != EROFS &&
-        errno != EACCES) {
+    if (mkdir(made.c_str(), S_IRWXU) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
       throw Error{errc::store_unavailable, "cannot make the folder " + made.string() + ": " +
                                                std::generic_category().message(errno)};
     }

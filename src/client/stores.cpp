@@ -61,8 +61,8 @@ const std::vector<StoreKind>& store_kinds() {
        with_redis},
       {"rediss", "rediss://db1:6379/0?tls_ca=/etc/ca.pem", "the same, over TLS", redis_promise,
        true, with_redis},
-      {"redis+unix", "redis+unix:///run/redis.sock", "processes of one host that may use the socket",
-       redis_promise, true, with_redis},
+      {"redis+unix", "redis+unix:///run/redis.sock",
+       "processes of one host that may use the socket", redis_promise, true, with_redis},
   };
   return kinds;
 }

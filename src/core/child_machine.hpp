@@ -83,10 +83,10 @@ class ChildMachine {
   Duration grace_;
   State state_ = State::idle;
   ChildDeadline deadline_{};
-  bool lease_over_ = false;                  // stopping because of the lease
-  bool wrapper_gone_ = false;                // nobody is there to report to
-  std::optional<Instant> grace_ends_{};      // stopping: when the grace is over
-  std::optional<Instant> next_round_{};      // killing: when to look again
+  bool lease_over_ = false;              // stopping because of the lease
+  bool wrapper_gone_ = false;            // nobody is there to report to
+  std::optional<Instant> grace_ends_{};  // stopping: when the grace is over
+  std::optional<Instant> next_round_{};  // killing: when to look again
   Duration round_pause_{};
 };
 

@@ -59,8 +59,7 @@ TEST(ChildMachine, StartsOnlyOnce) {
 
 TEST(ChildMachine, RefusesAStartAfterTheDeadline) {
   ChildMachine machine{grace};
-  EXPECT_EQ(machine.start(at(3s), until(4s)),
-            (ChildActions{{Type::report_late}, {Type::finish}}));
+  EXPECT_EQ(machine.start(at(3s), until(4s)), (ChildActions{{Type::report_late}, {Type::finish}}));
   EXPECT_TRUE(machine.finished());
 }
 
