@@ -1,0 +1,23 @@
+// The benchmarks by name. Each starts what it needs, on loopback and in a temporary folder, and
+// measures beside its floor in the same run.
+#pragma once
+
+#include "bench/report.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace holdfast::bench {
+
+struct Options {
+  int blocks = 40;        // contenders take turns this often
+  int block_size = 100;   // operations of one contender in a turn
+  std::filesystem::path command{};  // the holdfast command, for `run`
+};
+
+std::vector<Table> bench_redis(const Options& options);   // acquire + release over bare hiredis
+std::vector<Table> bench_sqlite(const Options& options);  // acquire + release over bare sqlite3
+std::vector<Table> bench_run(const Options& options);     // holdfast run x -- true over true
+
+}  // namespace holdfast::bench
