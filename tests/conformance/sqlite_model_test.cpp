@@ -1,6 +1,6 @@
 // Random conversations: the SQLite store and LockTable, the model of all stores, must answer alike.
-#include "tests/conformance/sqlite_fixture.hpp"
 #include "store/memory/lock_table.hpp"
+#include "tests/conformance/sqlite_fixture.hpp"
 
 #include <map>
 #include <random>
