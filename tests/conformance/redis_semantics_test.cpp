@@ -23,8 +23,7 @@ TEST_F(RedisSemantics, GrantIsAPlainStringWithTheOwner) {
   EXPECT_EQ(granted.ttl, 10s);
   EXPECT_EQ(server().command({"GET", "lock:a"}), owner(1).text());
   EXPECT_NEAR(static_cast<double>(pttl("lock:a")), 10'000, 500);
-  EXPECT_EQ(server().command({"GET", helper("fence", "a")}),
-            std::to_string(to_int(granted.fence)));
+  EXPECT_EQ(server().command({"GET", helper("fence", "a")}), std::to_string(to_int(granted.fence)));
   EXPECT_NEAR(static_cast<double>(pttl(helper("fence", "a"))), 30.0 * 86'400'000, 5000);
   EXPECT_NEAR(static_cast<double>(pttl(helper("record", "a"))), 10'000, 500);
 }

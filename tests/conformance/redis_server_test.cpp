@@ -111,8 +111,8 @@ TEST_F(RedisTrouble, FullMemoryGrantsNothingAndStillTakesRenewalsAndReleases) {
   EXPECT_TRUE(std::holds_alternative<Released>(store().withdraw(claim("held", 1))));
   EXPECT_EQ(server().command({"GET", "lock:held"}), owner(2).text());
   EXPECT_EQ(store().inspect("held").holders.at(0).fence, store().inspect("held").last_fence);
-  EXPECT_TRUE(std::holds_alternative<NotOwner>(
-      store().withdraw(claim("a", 3), {.tombstone = true})));
+  EXPECT_TRUE(
+      std::holds_alternative<NotOwner>(store().withdraw(claim("a", 3), {.tombstone = true})));
   server().command({"CONFIG", "SET", "maxmemory", "0"});
   EXPECT_TRUE(std::holds_alternative<Busy>(store().acquire(claim("a", 3))));
   store().grant(claim("a", 4));

@@ -32,7 +32,7 @@ void Connection::write(const Request& request, bool in_full) {
 }
 
 void Connection::send(Ask ask) {
-  write(ask.request, false);
+  write(ask.request, ask.in_full);
   acquires_ += ask.acquires.has_value() ? 1U : 0U;
   wake_at_ = std::min(wake_at_, ask.deadline);
   pending_.push_back({.ask = std::move(ask), .end = written_});
@@ -151,12 +151,12 @@ void Connection::on_reply(Reply reply, Instant now) {
   pending_.pop_front();
   acquires_ -= done.ask.acquires.has_value() ? 1U : 0U;
   const std::string_view error = reply.error();
-  if (error.starts_with("NOSCRIPT") && done.ask.request.is_script() && !done.in_full &&
+  if (error.starts_with("NOSCRIPT") && done.ask.request.is_script() && !done.ask.in_full &&
       !done.abandoned) {
     write(done.ask.request, true);
     acquires_ += done.ask.acquires.has_value() ? 1U : 0U;
     done.end = written_;
-    done.in_full = true;
+    done.ask.in_full = true;
     pending_.push_back(std::move(done));
     return;
   }

@@ -55,6 +55,7 @@ class Connection {
     Instant deadline{};
     UniqueFunction<void(Outcome)> handler{};  // may be empty: nobody waits for the answer
     std::optional<OwnerId> acquires{};        // it may make this owner a holder
+    bool in_full = false;  // with the script's text: nobody will be there to send it again
   };
 
   struct Ready {};
@@ -103,7 +104,6 @@ class Connection {
     Ask ask{};
     std::uint64_t end = 0;   // how many bytes had been written when the last of it was
     bool abandoned = false;  // its handler was told; only its place is kept
-    bool in_full = false;    // sent as EVAL
   };
 
   void write(const Request& request, bool in_full);

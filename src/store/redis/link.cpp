@@ -51,7 +51,7 @@ void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant
   bool copied = false;
   for (const auto& peer : peers_) {
     if (peer->state() == Connection::State::suspect && peer->connection().awaits(owner)) {
-      peer->send({.request = request, .deadline = deadline});
+      peer->send({.request = request, .deadline = deadline, .in_full = true});
       copied = true;
     }
   }

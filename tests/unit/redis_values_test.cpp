@@ -1,0 +1,247 @@
+// The pure parts around the connection: URLs, replies, errors, wake-ups, what INFO means.
+#include <holdfast/error.hpp>
+
+#include "base/store_url.hpp"
+#include "store/redis/errors.hpp"
+#include "store/redis/replies.hpp"
+#include "store/redis/retry_delay.hpp"
+#include "store/redis/server_report.hpp"
+#include "store/redis/settings.hpp"
+#include "store/redis/wake_listener.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string owner_a(32, 'a');
+
+// ---- settings ----------------------------------------------------------------------------------
+
+Settings settings_of(const std::string& url) { return {StoreUrl::parse(url), ""}; }
+
+std::string refusal(const std::string& url) {
+  try {
+    settings_of(url);
+    return {};
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), errc::invalid_url);
+    return error.detail();
+  }
+}
+
+TEST(RedisSettings, Defaults) {
+  const Settings settings = settings_of("redis://db1");
+  EXPECT_EQ(settings.endpoint.host, "db1");
+  EXPECT_EQ(settings.endpoint.port, 6379);
+  EXPECT_EQ(settings.endpoint.tls, nullptr);
+  EXPECT_EQ(settings.keys.prefix(), "lock:");
+  EXPECT_EQ(settings.op_timeout, 2s);
+  EXPECT_EQ(settings.commands.database, 0);
+  EXPECT_TRUE(settings.wakes.subscriber);
+}
+
+TEST(RedisSettings, EveryPart) {
+  const Settings settings = settings_of(
+      "rediss://app:pw@[::1]:7000/3?prefix=x:&op_timeout=500ms&tls_ca=/ca.crt&tls_name=redis.test");
+  EXPECT_EQ(settings.endpoint.host, "::1");
+  EXPECT_EQ(settings.endpoint.port, 7000);
+  ASSERT_NE(settings.endpoint.tls, nullptr);
+  EXPECT_EQ(settings.endpoint.tls->options().name, "redis.test");
+  EXPECT_EQ(settings.commands.place.user, "app");
+  EXPECT_EQ(settings.commands.password, "pw");
+  EXPECT_EQ(settings.commands.database, 3);
+  EXPECT_EQ(settings.op_timeout, 500ms);
+  EXPECT_EQ(settings_of("redis+unix:///run/redis.sock?db=2").endpoint.unix_path, "/run/redis.sock");
+  EXPECT_EQ(settings_of("redis+unix:///run/redis.sock?db=2").commands.database, 2);
+  EXPECT_EQ((Settings{StoreUrl::parse("redis://:old@h"), "new"}.commands.password), "new");
+}
+
+TEST(RedisSettings, EveryClientHasAChannelOfItsOwn) {
+  EXPECT_NE(settings_of("redis://h").client_id, settings_of("redis://h").client_id);
+}
+
+TEST(RedisSettings, RefusalsNameTheOffendingPart) {
+  EXPECT_NE(refusal("redis://a,b").find("one server"), std::string::npos);
+  EXPECT_NE(refusal("redis://h/abc").find("abc"), std::string::npos);
+  EXPECT_NE(refusal("redis://h/-1").find("-1"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?wire=redisson").find("wire"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?tls_ca=x").find("tls_ca"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?db=1").find("db"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?op_timeout=1").find("op_timeout"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?op_timeout=2h").find("2h"), std::string::npos);
+  EXPECT_NE(refusal("redis://h?prefix=%7B").find("prefix"), std::string::npos);
+  EXPECT_NE(refusal("redis+unix://").find("socket"), std::string::npos);
+}
+
+// ---- replies -----------------------------------------------------------------------------------
+
+Reply reply_of(const std::string& bytes) {
+  RespReader reader;
+  reader.feed(bytes);
+  auto reply = reader.next();
+  EXPECT_TRUE(reply) << bytes;
+  return reply ? *std::move(reply) : Reply{};
+}
+
+std::string holder_fields() {
+  return "$32\r\n" + owner_a + "\r\n$2\r\n77\r\n$4\r\n1500\r\n$2\r\n42\r\n$1\r\n0\r\n$1\r\n1\r\n" +
+         "$4\r\nhost\r\n$4\r\nnote\r\n";
+}
+
+TEST(RedisReplies, Acquired) {
+  const auto granted = parse_acquired(reply_of("*3\r\n:0\r\n:1796067301137649\r\n:5000\r\n"));
+  ASSERT_TRUE(granted && std::holds_alternative<Granted>(*granted));
+  EXPECT_EQ(to_int(std::get<Granted>(*granted).fence), 1796067301137649);
+  EXPECT_EQ(std::get<Granted>(*granted).ttl, 5s);
+
+  const auto queued = parse_acquired(reply_of("*10\r\n:1\r\n:900\r\n" + holder_fields()));
+  ASSERT_TRUE(queued && std::holds_alternative<Queued>(*queued));
+  EXPECT_EQ(std::get<Queued>(*queued).recheck_in, 900ms);
+  const Holder holder = std::get<Queued>(*queued).holder.value();
+  EXPECT_EQ(holder.owner.text(), owner_a);
+  EXPECT_EQ(to_int(holder.fence), 77);
+  EXPECT_EQ(holder.held_for, 1500ms);
+  EXPECT_EQ(holder.who, (Who{"host", 42, "note"}));
+  EXPECT_TRUE(holder.released);
+  EXPECT_FALSE(holder.broken);
+
+  const auto foreign = parse_acquired(reply_of("*2\r\n:2\r\n:-1\r\n"));
+  ASSERT_TRUE(foreign && std::holds_alternative<Busy>(*foreign));
+  EXPECT_GT(std::get<Busy>(*foreign).recheck_in, 1s);  // held without end is never "now"
+  EXPECT_TRUE(std::get<Busy>(*foreign).holder);
+  EXPECT_TRUE(parse_acquired(reply_of("*1\r\n:2\r\n")));
+}
+
+TEST(RedisReplies, ShapesThatCannotBeAreNotGuessed) {
+  for (const char* bytes : {":1\r\n", "+OK\r\n", "*0\r\n", "*1\r\n:0\r\n", "*2\r\n:0\r\n:5\r\n",
+                            "*3\r\n:0\r\n:0\r\n:5000\r\n", "*3\r\n:2\r\n:5\r\n:5\r\n",
+                            "*2\r\n:7\r\n:5\r\n", "*2\r\n$1\r\n0\r\n:5\r\n", "$-1\r\n"}) {
+    EXPECT_FALSE(parse_acquired(reply_of(bytes))) << bytes;
+  }
+  EXPECT_FALSE(parse_renewed(reply_of("*1\r\n:5\r\n"), 2));
+  EXPECT_FALSE(parse_renewed(reply_of("*1\r\n+x\r\n"), 1));
+  EXPECT_FALSE(parse_withdrawn(reply_of("+OK\r\n")));
+  EXPECT_FALSE(parse_broken(reply_of(":1\r\n")));
+  EXPECT_FALSE(parse_inspected(reply_of("*2\r\n:1\r\n:1\r\n"), "a"));
+}
+
+TEST(RedisReplies, Renewed) {
+  const auto replies = parse_renewed(reply_of("*4\r\n:5000\r\n:-1\r\n:-2\r\n:0\r\n"), 4).value();
+  EXPECT_EQ(std::get<Renewed>(replies.at(0)).ttl, 5s);
+  EXPECT_EQ(std::get<Gone>(replies.at(1)).reason, GoneReason::taken);
+  EXPECT_EQ(std::get<Gone>(replies.at(2)).reason, GoneReason::broken);
+  EXPECT_EQ(std::get<Renewed>(replies.at(3)).ttl, 0s);
+}
+
+// ---- errors ------------------------------------------------------------------------------------
+
+const Place place{.server = "db1:6379", .user = "app", .prefix = "lock:"};
+
+TEST(RedisErrors, CodesSayWhetherTryingAgainHelps) {
+  const auto code = [](std::string_view error) { return failure_of(error, place).code; };
+  EXPECT_EQ(code("LOADING Redis is loading the dataset in memory"), errc::store_unavailable);
+  EXPECT_EQ(code("READONLY You can't write against a read only replica."), errc::store_unavailable);
+  EXPECT_EQ(code("OOM command not allowed when used memory > 'maxmemory'."),
+            errc::store_unavailable);
+  EXPECT_EQ(code("BUSY Redis is busy running a script."), errc::store_unavailable);
+  EXPECT_EQ(code("MASTERDOWN Link with MASTER is down"), errc::store_unavailable);
+  EXPECT_EQ(code("CLUSTERDOWN Hash slot not served"), errc::store_unavailable);
+  EXPECT_EQ(code("MOVED 3999 127.0.0.1:6381"), errc::unsupported);
+  EXPECT_EQ(code("WRONGTYPE Operation against a key"), errc::unsupported);
+  EXPECT_EQ(code("NOAUTH Authentication required."), errc::access_denied);
+  EXPECT_EQ(code("WRONGPASS invalid username-password pair"), errc::access_denied);
+  EXPECT_EQ(code("ERR user_script:9: HOLDFAST_FENCE the last fence is not a number"),
+            errc::storage_unsafe);
+  EXPECT_EQ(
+      code("ERR Error running script (call to f_1): @user_script:2: -OOM command not allowed "),
+      errc::store_unavailable);
+}
+
+TEST(RedisErrors, OnlyAnErrorThatWeDoNotKnowMayHaveHadEffect) {
+  EXPECT_FALSE(failure_of("OOM x", place).may_have_had_effect);
+  EXPECT_FALSE(failure_of("NOPERM x", place).may_have_had_effect);
+  EXPECT_TRUE(failure_of("ERR something new", place).may_have_had_effect);
+}
+
+TEST(RedisErrors, TheMissingRightIsNamed) {
+  const auto detail = [](std::string_view error) { return failure_of(error, place).detail; };
+  EXPECT_NE(
+      detail("NOPERM this user has no permissions to run the 'evalsha' command").find("+evalsha"),
+      std::string::npos);
+  EXPECT_NE(
+      detail("NOPERM this user has no permissions to access one of the keys used as arguments")
+          .find("~lock:*"),
+      std::string::npos);
+  EXPECT_NE(detail("ERR The user executing the script can't access at least one of the keys "
+                   "mentioned in the command arguments")
+                .find("~lock:*"),
+            std::string::npos);
+  EXPECT_NE(detail("NOPERM No permissions to access a channel").find("&lock:*"), std::string::npos);
+  EXPECT_NE(missing_rights({"ZADD", "ZREM"}, place).detail.find("ZADD, ZREM"), std::string::npos);
+  EXPECT_NE(missing_rights({"&PUBLISH"}, place).detail.find("&lock:*"), std::string::npos);
+}
+
+// ---- wake-ups, INFO, retries -------------------------------------------------------------------
+
+TEST(RedisWakeUps, AreParsedOrIgnored) {
+  const auto handed = parse_wake_up("granted " + owner_a + " 123");
+  ASSERT_TRUE(handed && std::holds_alternative<HandedOff>(*handed));
+  EXPECT_EQ(to_int(std::get<HandedOff>(*handed).fence), 123);
+  EXPECT_EQ(std::get<HandedOff>(*handed).floor, std::get<HandedOff>(*handed).fence);
+  const auto broken = parse_wake_up("broken " + owner_a);
+  ASSERT_TRUE(broken && std::holds_alternative<MarkedBroken>(*broken));
+  for (const std::string& payload :
+       {std::string{}, std::string{"0"}, std::string{"granted"}, "granted " + owner_a,
+        "granted " + owner_a + " 0", "granted " + owner_a + " -3", "granted " + owner_a + " 1x",
+        "granted " + owner_a.substr(1) + " 1", "broken " + owner_a + " 1", "other " + owner_a}) {
+    EXPECT_FALSE(parse_wake_up(payload)) << payload;
+  }
+}
+
+bool has(const std::vector<Finding>& findings, Finding::Level level) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.level == level; });
+}
+
+TEST(RedisReport, JudgesWhatInfoSays) {
+  const std::string good =
+      "# Server\r\nredis_version:7.0.15\r\nrole:master\r\nmaxmemory:0\r\n"
+      "maxmemory_policy:noeviction\r\naof_enabled:1\r\nconnected_slaves:0\r\n";
+  EXPECT_EQ(info_field(good, "redis_version"), "7.0.15");
+  EXPECT_EQ(info_field(good, "version"), "");
+  EXPECT_FALSE(has(judge_server(good), Finding::Level::failure));
+  const auto failing = [](const std::string& info) {
+    return has(judge_server(info), Finding::Level::failure);
+  };
+  EXPECT_TRUE(failing("redis_version:4.0.1\r\n"));
+  EXPECT_TRUE(failing("redis_version:7.0.15\r\nrole:slave\r\n"));
+  EXPECT_TRUE(failing("redis_version:7.0.15\r\ncluster_enabled:1\r\n"));
+  EXPECT_TRUE(
+      failing("redis_version:7.0.15\r\nmaxmemory:1000\r\nmaxmemory_policy:volatile-lru\r\n"));
+  EXPECT_TRUE(has(judge_server(good + "connected_slaves:1\r\n"), Finding::Level::note));
+}
+
+TEST(RedisRetryDelay, DoublesToOneSecondAndStartsAnew) {
+  RetryDelay retry;
+  Instant now{100s};
+  EXPECT_LE(retry.next(), now);
+  retry.tried(now);
+  EXPECT_EQ(retry.next(), now + 50ms);
+  for (int i = 0; i < 10; ++i) {
+    retry.failed();
+  }
+  retry.tried(now);
+  EXPECT_EQ(retry.next(), now + 1s);
+  retry.succeeded();
+  retry.tried(now);
+  EXPECT_EQ(retry.next(), now + 50ms);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
