@@ -15,8 +15,8 @@ class C36 : public CommandTest {
   // What the command sees of itself, once directly and once under `holdfast run`.
   std::pair<std::string, std::string> both(const std::string& prefix, const std::string& script) {
     const std::string direct = "exec " + prefix + " /bin/sh -c '" + script + "'";
-    const std::string wrapped = "exec " + prefix + " " + HOLDFAST_COMMAND +
-                                " run -q n -- /bin/sh -c '" + script + "'";
+    const std::string wrapped =
+        "exec " + prefix + " " + HOLDFAST_COMMAND + " run -q n -- /bin/sh -c '" + script + "'";
     return {output_of(direct), output_of(wrapped)};
   }
 
@@ -149,8 +149,8 @@ TEST_P(C36, AReaderSeesTheEndWhenTheCommandClosesItsOutput) {
 }
 
 TEST_P(C36, ArgumentsAreExact) {
-  const std::vector<std::string> arguments{"a b", "", "-c", "--", "--ttl", "x\ny", "$HOME", "*",
-                                           "\xff\xfe", std::string(100'000, 'z')};
+  const std::vector<std::string> arguments{
+      "a b", "", "-c", "--", "--ttl", "x\ny", "$HOME", "*", "\xff\xfe", std::string(100'000, 'z')};
   std::vector<std::string> job{"/usr/bin/printf", "%s\\0"};
   job.insert(job.end(), arguments.begin(), arguments.end());
   Process child{run({}, job)};
@@ -163,8 +163,9 @@ TEST_P(C36, ArgumentsAreExact) {
 }
 
 TEST_P(C36, SignalsDescriptorsAndUmaskAreInherited) {
-  const std::string look = "grep -E \"^Sig(Blk|Ign|Cgt)\" /proc/self/status; umask; "
-                           "for f in /proc/self/fd/*; do echo ${f##*/}; done";
+  const std::string look =
+      "grep -E \"^Sig(Blk|Ign|Cgt)\" /proc/self/status; umask; "
+      "for f in /proc/self/fd/*; do echo ${f##*/}; done";
   const std::vector<std::string> prefixes{
       "",
       "env --ignore-signal=HUP --ignore-signal=PIPE --ignore-signal=CHLD",
@@ -176,10 +177,10 @@ TEST_P(C36, SignalsDescriptorsAndUmaskAreInherited) {
     EXPECT_EQ(direct, wrapped) << prefix;
     EXPECT_NE(direct, "") << prefix;
   }
-  const auto [direct, wrapped] =
-      std::pair{output_of("umask 027; exec 7</dev/null; exec sh -c '" + look + "'"),
-                output_of("umask 027; exec 7</dev/null; exec " HOLDFAST_COMMAND
-                          " run -q n -- sh -c '" + look + "'")};
+  const auto [direct, wrapped] = std::pair{
+      output_of("umask 027; exec 7</dev/null; exec sh -c '" + look + "'"),
+      output_of("umask 027; exec 7</dev/null; exec " HOLDFAST_COMMAND " run -q n -- sh -c '" +
+                look + "'")};
   EXPECT_EQ(direct, wrapped);
   EXPECT_NE(wrapped.find("\n7\n"), std::string::npos) << wrapped;
 }
