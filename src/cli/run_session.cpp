@@ -230,7 +230,7 @@ void RunSession::on_event(const Event& event) {
       supervisor_.extend(deadline());
       return start_if_possible();
     case Event::Kind::renewal_failed:
-      if (!std::exchange(renewal_trouble_, true)) {
+      if (!lease_over_ && !std::exchange(renewal_trouble_, true)) {
         messages_.say("renewal_failed",
                       "cannot renew " + options_.name + ": " + event.detail +
                           "; trying on, the command is stopped in " +
@@ -370,6 +370,9 @@ void RunSession::end(int code) {
 }
 
 void RunSession::give_back() {
+  if (const std::error_code why = lease_.why_lost(); why == errc::expired || why == errc::taken) {
+    return lease_.abandon();  // there is nothing left to give back, and nobody may answer
+  }
   std::error_code code;
   lease_.release(code);
   if (code && !lease_over_) {
