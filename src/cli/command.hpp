@@ -28,6 +28,8 @@ int watch_command(Arguments arguments);
 int break_command(Arguments arguments);
 int doctor_command(Arguments arguments);
 int stores_command(Arguments arguments);
+int guard_command(Arguments arguments);
+int demo_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
 }  // namespace holdfast::cli

@@ -17,6 +17,8 @@ constexpr const char* tail =
     "\n"
     "Try it:\n"
     "  holdfast run payout -- ./payout.sh     the second one says who holds it and exits 75\n"
+    "  holdfast demo payout                   six processes race, one is frozen, nobody pays "
+    "twice\n"
     "\n"
     "Where locks are kept: --store URL or HOLDFAST_STORE. Without them a file is used that locks\n"
     "FOR THIS USER ON THIS HOST ONLY; across hosts use a server: --store redis://db1:6379\n"

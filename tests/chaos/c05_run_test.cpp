@@ -62,10 +62,9 @@ class C05 : public CommandTest {
   }
 };
 
-TEST_P(C05, TheNetworkOfTheHolderGoesSilent) {
-  if (GetParam() == "sqlite"sv) {
-    GTEST_SKIP() << "a file has no network";
-  }
+class C05Server : public C05 {};
+
+TEST_P(C05Server, TheNetworkOfTheHolderGoesSilent) {
   FaultProxy proxy{redis().port()};
   Process holder{job("redis://127.0.0.1:" + std::to_string(proxy.port()))};
   ASSERT_TRUE(started()) << holder.err();
@@ -77,10 +76,7 @@ TEST_P(C05, TheNetworkOfTheHolderGoesSilent) {
   EXPECT_GT(last_line("b.log"), last_line("a.log") - 0.01);
 }
 
-TEST_P(C05, TheServerIsFrozen) {
-  if (GetParam() == "sqlite"sv) {
-    GTEST_SKIP() << "a file has no server";
-  }
+TEST_P(C05Server, TheServerIsFrozen) {
   Process holder{job(url())};
   ASSERT_TRUE(started()) << holder.err();
   Process successor{next()};
@@ -143,6 +139,7 @@ TEST_P(C05, WithoutRenewalTheCommandHasOneTtl) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Run, C05, command_stores, store_name);
+INSTANTIATE_TEST_SUITE_P(Run, C05Server, ::testing::Values("redis"), store_name);
 
 }  // namespace
 

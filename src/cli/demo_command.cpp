@@ -1,0 +1,204 @@
+#include "cli/command.hpp"
+
+#include "base/duration_text.hpp"
+#include "base/percent.hpp"
+#include "cli/command_line.hpp"
+#include "cli/demo_ledger.hpp"
+#include "cli/demo_scene.hpp"
+#include "cli/demo_timing.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/messages.hpp"
+#include "cli/table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string scene{};
+  std::string store{};
+  std::string instances = "6";
+  std::string orders = "200";
+  bool no_guard = false;
+  bool json = false;
+};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw std::system_error(errno, std::generic_category(), pattern);
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_{};
+};
+
+std::int64_t number_from(const char* option, const std::string& text, std::int64_t min,
+                         std::int64_t max) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || value < min || value > max) {
+    throw UsageError{std::string{option} + " " + text + ": use a number from " +
+                     std::to_string(min) + " to " + std::to_string(max)};
+  }
+  return value;
+}
+
+DemoPlan plan_from(const Options& options, const std::string& folder) {
+  DemoPlan plan;
+  plan.store = options.store.empty() ? "sqlite://" + percent_encode(folder, "/") + "/locks.db"
+                                     : options.store;
+  // A store of yours may have a lock called payout.
+  plan.lock_name = options.store.empty() ? "payout" : "demo payout " + folder;
+  plan.ledger = folder + "/ledger.db";
+  plan.orders = number_from("--orders", options.orders, demo_orders_min, demo_orders_max);
+  plan.instances = static_cast<int>(
+      number_from("--instances", options.instances, demo_instances_min, demo_instances_max));
+  plan.guarded = !options.no_guard;
+  return plan;
+}
+
+void tell_line(Duration at, const std::string& what) {
+  const double seconds = std::chrono::duration<double>{at}.count();
+  std::cout << "  " << std::fixed << std::setprecision(2) << std::setw(5) << seconds << " s  "
+            << what << std::endl;
+}
+
+bool once_each(const DemoPlan& plan, const DemoResult& result) {
+  return result.paid == plan.orders && result.double_payouts == 0;
+}
+
+std::string fences_text(const DemoResult& result) {
+  std::string text;
+  for (const std::int64_t fence : result.fences) {
+    text += (text.empty() ? "" : " < ") + std::to_string(fence);
+  }
+  return text;
+}
+
+void print_table(const DemoPlan& plan, const DemoResult& result) {
+  std::cout << '\n'
+            << table_text({{"  instances", std::to_string(result.instances)},
+                           {"  ran", std::to_string(result.ran)},
+                           {"  busy", std::to_string(result.busy)},
+                           {"  fences", fences_text(result)},
+                           {"  stale writes refused", std::to_string(result.stale_refused)},
+                           {"  orders paid",
+                            std::to_string(result.paid) + " of " + std::to_string(plan.orders)},
+                           {"  double payouts", std::to_string(result.double_payouts)}})
+            << '\n';
+}
+
+void print_verdict(const DemoPlan& plan, const DemoResult& result) {
+  const std::string who = "#" + std::to_string(result.frozen_instance);
+  if (once_each(plan, result)) {
+    std::cout << "Every order was paid exactly once.\n";
+    if (result.stale_refused > 0) {
+      std::cout
+          << who << " was frozen for " << duration_text(result.frozen_for)
+          << " with a batch in its hands. Its lease ran out, another took over, and the\n"
+             "guard in the ledger's database refused the late write because of its lower "
+             "fence.\nholdfast demo payout --no-guard shows what a lock alone lets through.\n";
+    }
+    return;
+  }
+  if (plan.guarded) {
+    std::cout << "Not every order was paid exactly once. That must not happen: please report it.\n";
+    return;
+  }
+  std::cout << result.double_payouts << " orders were paid twice, although only one process held "
+            << "the lock at any time.\n"
+            << who << " was frozen for " << duration_text(result.frozen_for)
+            << " after its last look at the lock and before its write; no lock can see that.\n"
+               "A guard can: it compares the fence in the transaction that writes "
+               "(holdfast guard sql sqlite).\n";
+}
+
+void print_json(const DemoPlan& plan, const DemoResult& result) {
+  const nlohmann::ordered_json object{
+      {"instances", result.instances},
+      {"ran", result.ran},
+      {"busy", result.busy},
+      {"fences", result.fences},
+      {"stale_refused", result.stale_refused},
+      {"paid", result.paid},
+      {"double_payouts", result.double_payouts},
+      {"orders", plan.orders},
+      {"guard", plan.guarded},
+      {"frozen_seconds", std::chrono::duration<double>{result.frozen_for}.count()},
+      {"seconds", std::chrono::duration<double>{result.took}.count()}};
+  std::cout << object.dump() << '\n';
+}
+
+int play(const Options& options) {
+  const TemporaryFolder folder;
+  const DemoPlan plan = plan_from(options, folder.path());
+  DemoLedger::create(plan.ledger, plan.orders);
+  if (!options.json) {
+    std::cout << plan.instances << " processes start the same job at the same moment: pay "
+              << plan.orders << " orders.\n\n";
+    std::cout.flush();
+  }
+  const DemoTeller silent = [](Duration, const std::string&) {};
+  const DemoResult result = play_payout(plan, options.json ? silent : tell_line);
+  if (options.json) {
+    print_json(plan, result);
+  } else {
+    print_table(plan, result);
+    print_verdict(plan, result);
+  }
+  return once_each(plan, result) ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+int demo_command(Arguments arguments) {
+  Options options;
+  CommandLine line{"demo", "Shows the product at work: `holdfast demo payout`."};
+  line.positional("SCENE", options.scene, "payout");
+  line.option("--store", options.store, "URL", "Where the lock is kept [a file of its own]");
+  line.option("--instances", options.instances, "N", "Processes that race [6]");
+  line.option("--orders", options.orders, "M", "Orders to pay [200]");
+  line.flag("--no-guard", options.no_guard, "Show what a lock alone lets through");
+  line.flag("--json", options.json, "One JSON object instead of a story");
+  line.footer("Exits 0 only if every order was paid exactly once.");
+  if (const auto code = line.parse(arguments)) {
+    return *code;
+  }
+  if (options.scene != "payout") {
+    throw UsageError{"there is no scene '" + options.scene + "'; there is payout"};
+  }
+  try {
+    return play(options);
+  } catch (const DemoFailure& failure) {
+    print_error_line(failure.what());
+    return failure.exit_code();
+  }
+}
+
+}  // namespace holdfast::cli
