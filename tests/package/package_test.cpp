@@ -9,6 +9,9 @@ namespace {
 
 const std::string source = HOLDFAST_SOURCE_DIR;
 const std::string build = HOLDFAST_BUILD_DIR;
+// Builds inside these tests are cached, too, if there is a cache.
+const std::string with_cache =
+    " -DCMAKE_CXX_COMPILER_LAUNCHER=\"$(command -v ccache)\" -DCMAKE_CXX_FLAGS=-g0";
 
 #define ASSERT_RUNS(scratch, command)                                  \
   do {                                                                 \
@@ -64,8 +67,8 @@ TEST(Package, LinksAsASubprojectWithEveryStoreOff) {
   const Scratch scratch{"subproject"};
   ASSERT_RUNS(scratch, "cmake -S '" + source + "/tests/package/subproject' -B build -G Ninja" +
                            " -DHOLDFAST_SOURCE='" + source +
-                           "' -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-g0"
-                           " -DHOLDFAST_BUILD_CLI=ON && cmake --build build -j 2");
+                           "' -DCMAKE_BUILD_TYPE=Debug -DHOLDFAST_BUILD_CLI=ON" + with_cache +
+                           " && cmake --build build -j 2");
   expect_version_and_fence(scratch.run("$(find build -name consumer -type f) memory:"));
   const Scratch::Result stores = scratch.run("$(find build -name holdfast -type f) stores");
   EXPECT_EQ(stores.status, 0) << stores.output;
@@ -75,7 +78,9 @@ TEST(FullPackage, SharedLibraryWorksToo) {
   const Scratch scratch{"shared"};
   ASSERT_RUNS(scratch, "cmake -S '" + source + "' -B build -G Ninja -DBUILD_SHARED_LIBS=ON" +
                            " -DHOLDFAST_BUILD_TESTS=OFF -DHOLDFAST_BUILD_EXAMPLES=OFF"
-                           " -DCMAKE_BUILD_TYPE=Release && cmake --build build -j 2 && "
+                           " -DCMAKE_BUILD_TYPE=Release" +
+                           with_cache +
+                           " && cmake --build build -j 2 && "
                            "cmake --install build --prefix root");
   const Scratch::Result version = scratch.run("root/bin/holdfast --version");
   EXPECT_EQ(version.status, 0) << version.output;
