@@ -22,8 +22,14 @@ endif()
 
 add_library(holdfast_build INTERFACE)
 target_compile_features(holdfast_build INTERFACE cxx_std_20)
-target_compile_options(holdfast_build INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+target_compile_options(holdfast_build INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(HOLDFAST_WARNINGS_AS_ERRORS)
+  target_compile_options(holdfast_build INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # At -O3 g++ 12 warns wrongly about "literal" + std::string{} (GCC bug 105651).
+  target_compile_options(holdfast_build INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
+endif()
 target_compile_definitions(holdfast_build INTERFACE
   ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_include_directories(holdfast_build INTERFACE
