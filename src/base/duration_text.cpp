@@ -1,5 +1,6 @@
 #include "base/duration_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -65,7 +66,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
 
 std::string duration_text(Duration duration) {
   if (duration < Duration{0}) {
-    return "-" + duration_text(-duration);
+    // The lowest Duration has no positive counterpart; the next one reads the same.
+    return "-" + duration_text(-std::max(duration, -Duration::max()));
   }
   const auto count = static_cast<double>(duration.count());
   const std::int64_t seconds = duration / std::chrono::seconds{1};

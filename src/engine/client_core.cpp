@@ -50,6 +50,7 @@ ClientCore::ClientCore(std::shared_ptr<StoreFactory> stores, std::shared_ptr<Hos
       born_in_(fork_generation()),
       lanes_(*stores_, *host_),
       notifier_(host_->make_notifier()),
+      observer_notifier_(host_->make_notifier()),
       loop_(host_->start_loop()) {
   loop_->runtime().post([this] {
     engine_ = std::make_unique<Engine>(loop_->runtime(), stores_->open(loop_->runtime()), *this);
@@ -74,11 +75,15 @@ void ClientCore::on_loop(UniqueFunction<void(Engine&)> work, Instant latest) {
 }
 
 bool ClientCore::tell(UniqueFunction<void()> callback) {
+  return tell_on(notifier_, std::move(callback));
+}
+
+bool ClientCore::tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<void()> callback) {
   const std::lock_guard lock{notifier_mutex_};
-  if (notifier_) {
-    notifier_->post(std::move(callback));
+  if (notifier) {
+    notifier->post(std::move(callback));
   }
-  return notifier_ != nullptr;
+  return notifier != nullptr;
 }
 
 Claim ClientCore::make_claim(const std::string& name, const LeaseOptions& options,
@@ -426,7 +431,8 @@ void ClientCore::on_event(Event event) {
       break;
   }
   if (options_.observer != nullptr) {
-    tell([observer = options_.observer, told = std::move(event)] { observer->on_event(told); });
+    tell_on(observer_notifier_,
+            [observer = options_.observer, told = std::move(event)] { observer->on_event(told); });
   }
 }
 
@@ -460,6 +466,7 @@ void ClientCore::close() noexcept {
     if (loop_) {
       loop_->abandon_after_fork();
       notifier_->abandon_after_fork();
+      observer_notifier_->abandon_after_fork();
       static_cast<void>(engine_.release());
     }
     return;
@@ -477,10 +484,12 @@ void ClientCore::close() noexcept {
   loop_->stop();
   engine_.reset();
   lanes_.close();
+  std::unique_ptr<Notifier> observers;
   std::unique_ptr<Notifier> notifier;
   {
     const std::lock_guard lock{notifier_mutex_};
     notifier = std::move(notifier_);
+    observers = std::move(observer_notifier_);
   }
 }  // runs what was told, then joins
 

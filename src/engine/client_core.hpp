@@ -78,6 +78,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   void forget(const OwnerId& owner);
   // Runs `callback` on a notifier thread. False if the client is closed.
   bool tell(UniqueFunction<void()> callback);
+  bool tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<void()> callback);
 
   struct Tally {
     std::atomic<std::uint64_t> granted{0};
@@ -99,7 +100,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   Tally tally_{};
   LanePool lanes_;
   std::mutex notifier_mutex_{};
-  std::unique_ptr<Notifier> notifier_;  // guarded by notifier_mutex_; empty once closed
+  // Guarded by notifier_mutex_; empty once closed. The observer has threads of its own, so that a
+  // slow one puts off neither the news of a loss nor a handler.
+  std::unique_ptr<Notifier> notifier_;
+  std::unique_ptr<Notifier> observer_notifier_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Engine> engine_{};  // used on the loop only
   std::mutex mutex_{};                // nothing is posted to the loop after closed_ is set
