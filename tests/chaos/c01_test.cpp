@@ -32,6 +32,7 @@ C01::Run C01::run(const std::string& name, Fault fault, Duration wait) {
   const auto other = store().connect();
   Mutex mine{*client, name, {.ttl = 30s}};
   Mutex theirs{*other, name, {.ttl = 30s}};
+  static_cast<void>(client->inspect(name));  // connected: it is the acquire that is hit
   link->fault(fault);
   std::jthread healer{[&] {
     std::this_thread::sleep_for(300ms);

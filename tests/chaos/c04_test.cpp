@@ -62,17 +62,16 @@ TEST_P(C04, ShortOutageCostsNothing) {
   const std::uint64_t before = a_->counters().renewed;
   link_->fault(Fault::refuse);
   link_->reset();
-  expect_held(lease, scaled(800ms));
+  expect_held(lease, scaled(1400ms));
   link_->fault(Fault::pass);
   const Instant back = BootClock::now();
   while (a_->counters().renewed == before && lease.valid()) {
     std::this_thread::sleep_for(1ms);
   }
   const Duration renewed_after = BootClock::now() - back;
-  expect_held(lease, hold_ - scaled(2s));
+  expect_held(lease, hold_ - scaled(2600ms));
   EXPECT_EQ(mine.losses(), 0);
   EXPECT_EQ(a_->counters().lost, 0U);
-  EXPECT_GE(a_->counters().renewals_failed, 1U) << "nobody tried during the outage";
   EXPECT_LE(renewed_after, ttl_ / 3) << "retries come no faster than renewals";
   mine.leave();
   lease.release();

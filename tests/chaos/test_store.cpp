@@ -1,9 +1,15 @@
 #include "tests/chaos/test_store.hpp"
 
+#include "client/stores.hpp"
 #include "runtime/host.hpp"
 #include "store/memory/memory_store.hpp"
-
-#include <cstdlib>
+#include "tests/support/required.hpp"
+#ifdef HOLDFAST_WITH_SQLITE
+#include "tests/chaos/sqlite_test_store.hpp"
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+#include "tests/chaos/redis_test_store.hpp"
+#endif
 
 namespace holdfast::chaos {
 
@@ -43,13 +49,11 @@ class MemoryTestStore final : public TestStore {
   std::shared_ptr<StoreFactory> stores_ = make_memory_factory("");
 };
 
-bool required(const std::string& kind) {
-  const char* list = std::getenv("HOLDFAST_REQUIRE");
-  return list != nullptr &&
-         ("," + std::string{list} + ",").find("," + kind + ",") != std::string::npos;
-}
-
 }  // namespace
+
+std::unique_ptr<Link> make_faulty_link(const std::string& url) {
+  return std::make_unique<FaultyLink>(make_store_factory(url, ""));
+}
 
 std::vector<std::string> store_kinds() {
   std::vector<std::string> kinds = shared_store_kinds();
@@ -57,15 +61,40 @@ std::vector<std::string> store_kinds() {
   return kinds;
 }
 
-std::vector<std::string> shared_store_kinds() { return {}; }
+std::vector<std::string> shared_store_kinds() {
+  std::vector<std::string> kinds;
+#ifdef HOLDFAST_WITH_SQLITE
+  kinds.emplace_back("sqlite");
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+  kinds.emplace_back("redis");
+#endif
+  return kinds;
+}
 
-std::vector<std::string> networked_store_kinds() { return {"memory"}; }
+std::vector<std::string> networked_store_kinds() {
+#ifdef HOLDFAST_WITH_REDIS
+  return {"memory", "redis"};
+#else
+  return {"memory"};
+#endif
+}
 
 std::unique_ptr<TestStore> start_store(const std::string& kind, std::string& why) {
   if (kind == "memory") {
     return std::make_unique<MemoryTestStore>();
   }
-  why = "no store is called " + kind;
+#ifdef HOLDFAST_WITH_SQLITE
+  if (kind == "sqlite") {
+    return start_sqlite();
+  }
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+  if (kind == "redis" && test::RedisServer::installed()) {
+    return std::make_unique<RedisTestStore>();
+  }
+  why = test::RedisServer::how_to_install;
+#endif
   return nullptr;
 }
 
@@ -73,7 +102,7 @@ void OnEveryStore::SetUp() {
   std::string why;
   store_ = start_store(GetParam(), why);
   if (!store_) {
-    if (required(GetParam())) {
+    if (test::is_required(GetParam())) {
       FAIL() << why;
     }
     GTEST_SKIP() << why;

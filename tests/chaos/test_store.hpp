@@ -49,6 +49,9 @@ class TestStore {
   virtual void erase(const std::string& name) = 0;
 };
 
+// A spoilable way to a store that has no network of its own.
+std::unique_ptr<Link> make_faulty_link(const std::string& url);
+
 // "memory" and what else this build has.
 std::vector<std::string> store_kinds();
 // Empty, with the reason in `why`, if this machine lacks what it needs.
