@@ -152,6 +152,13 @@ void Connection::finish_read(const StreamError& error, std::size_t bytes) {
   handler(told, bytes);
 }
 
+bool Connection::peer_is_gone() const noexcept {
+  if (!socket_ || ended_ || broken_) return true;
+  char byte = 0;
+  const ssize_t got = ::recv(socket_->number(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 IoResult Connection::receive() {
   if (tls_ != nullptr) return tls_->read(buffer_);
   return plain_result(::recv(socket_->number(), buffer_.data(), buffer_.size(), 0), Want::readable,

@@ -32,6 +32,7 @@ class Connection {
   void read_some(std::span<char> buffer, ReadDone done);
   void write(std::string_view bytes);
   std::size_t unsent() const noexcept { return outgoing_.size() - sent_; }
+  bool peer_is_gone() const noexcept;
   const std::string& doing() const noexcept { return doing_; }
 
   const MadeHere made_here{};

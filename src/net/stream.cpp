@@ -31,6 +31,10 @@ class SocketStream final : public Stream {
     return connection_ == nullptr ? unsent_at_close_ : connection_->unsent();
   }
 
+  bool peer_is_gone() const noexcept override {
+    return connection_ == nullptr || connection_->peer_is_gone();
+  }
+
   std::string doing() const override {
     return connection_ == nullptr ? std::string{} : connection_->doing();
   }

@@ -65,6 +65,10 @@ class Stream {
   // executed by the peer even if the stream fails afterwards.
   virtual std::size_t unsent() const noexcept = 0;
 
+  // True if the peer has closed or reset the connection although no read_some() has told yet. One
+  // system call: for whoever is about to use a connection that lay idle.
+  virtual bool peer_is_gone() const noexcept = 0;
+
   // What connect() is busy with, for the message of whoever gives up: "connecting to db1:6379",
   // "in the TLS handshake with db1:6379". Empty once connected.
   virtual std::string doing() const = 0;

@@ -70,6 +70,8 @@ class RedisConnection : public testing::Test {
     for (Connection::Event& event : machine->take_events()) {
       if (auto* answered = std::get_if<Connection::Answered>(&event)) {
         answered->handler(std::move(answered->outcome));
+      } else if (auto* unsent = std::get_if<Connection::Unsent>(&event)) {
+        unsent->ask.handler(failed_with(errc::store_unavailable, options.place, "unsent"));
       } else if (auto* message = std::get_if<Connection::Message>(&event)) {
         log.push_back("message " + message->payload);
       } else if (auto* closed = std::get_if<Connection::Closed>(&event)) {

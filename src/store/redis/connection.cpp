@@ -294,6 +294,9 @@ void Connection::close(const Failed& why, std::size_t unsent) {
     failed.may_have_had_effect = one.end <= left;
     if (failed.may_have_had_effect) {
       failed.code = errc::outcome_unknown;
+    } else if (was_ready_) {
+      events_.emplace_back(Unsent{std::move(one.ask)});
+      continue;
     }
     events_.emplace_back(Answered{std::move(one.ask.handler), std::move(failed)});
   }

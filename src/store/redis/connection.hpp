@@ -63,6 +63,9 @@ class Connection {
     UniqueFunction<void(Outcome)> handler{};
     Outcome outcome{};
   };
+  struct Unsent {  // a request that never left a connection that had been good
+    Ask ask{};
+  };
   struct Message {  // subscriber: what was published
     std::string payload{};
   };
@@ -71,7 +74,7 @@ class Connection {
     Failed why{};
     bool was_ready = false;
   };
-  using Event = std::variant<Ready, Answered, Message, Suspect, Closed>;
+  using Event = std::variant<Ready, Answered, Unsent, Message, Suspect, Closed>;
 
   enum class State : std::uint8_t { connecting, handshake, ready, suspect, closed };
 

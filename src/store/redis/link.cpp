@@ -149,6 +149,9 @@ void Link::connect() {
 void Link::on_event(Peer& peer, Connection::Event& event) {
   if (auto* answered = std::get_if<Connection::Answered>(&event)) {
     answer(peer, *answered);
+  } else if (auto* unsent = std::get_if<Connection::Unsent>(&event)) {
+    waiting_.push_back(std::move(unsent->ask));  // the connection that takes its place may send it
+    arm_expiry();
   } else if (std::holds_alternative<Connection::Ready>(event)) {
     on_ready(peer);
   } else if (std::holds_alternative<Connection::Suspect>(event)) {

@@ -8,6 +8,13 @@
 
 namespace holdfast::redis {
 
+namespace {
+
+// A connection that was not used for this long may have been closed by the server meanwhile.
+constexpr Duration idle_long = std::chrono::milliseconds{100};
+
+}  // namespace
+
 std::shared_ptr<Peer> Peer::connect(EventLoop& loop, const Settings& settings,
                                     const Connection::Options& options, EventHandler on_event) {
   auto peer = std::make_shared<Peer>(ByConnect{}, loop, settings, options, std::move(on_event));
@@ -68,7 +75,11 @@ void Peer::send(Connection::Ask ask) {
   const bool alone = connection_.idle();
   connection_.send(std::move(ask));
   if (alone && !flush_posted_) {
-    flush();
+    const Instant now = loop_.now();
+    const bool lay_idle = now - std::exchange(used_at_, now) > idle_long;
+    if (!lay_idle || !stream_->peer_is_gone()) {
+      flush();
+    }  // else the pending read tells, and the request goes to another connection
     arm();
   } else if (!flush_posted_) {
     flush_posted_ = true;

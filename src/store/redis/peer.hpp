@@ -60,6 +60,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   std::unique_ptr<net::Stream> stream_;
   Runtime::TimerId timer_ = 0;
   Instant timer_at_ = Instant::max();
+  Instant used_at_{};
   bool flush_posted_ = false;
   bool closed_ = false;
   std::array<char, 16'384> buffer_{};
