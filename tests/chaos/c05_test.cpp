@@ -29,7 +29,7 @@ class LastTrust final : public Observer {
   std::atomic<Instant> until_{};
 };
 
-class C05 : public OnEveryStore {
+class C05Library : public OnEveryStore {
  protected:
   static constexpr Duration ttl = 4s;
   static constexpr Duration margin = ttl / 10 + ttl / 1000;  // the documented one
@@ -38,7 +38,7 @@ class C05 : public OnEveryStore {
   test::OverlapLog log_{dir_ / "overlap.log"};
 };
 
-TEST_P(C05, SilentStore) {
+TEST_P(C05Library, SilentStore) {
   LastTrust trust;
   const auto link = store().link();
   const auto a = link->connect({.observer = &trust});
@@ -70,7 +70,7 @@ TEST_P(C05, SilentStore) {
   figure("C05 ", GetParam(), " silent: told_before_expiry_ms=", ms(expiry - mine.told_at()));
 }
 
-TEST_P(C05, TakenAwayInTheStore) {
+TEST_P(C05Library, TakenAwayInTheStore) {
   const auto a = store().connect();
   const auto b = store().connect();
   Mutex mutex{*a, "job", {.ttl = ttl}};
@@ -92,7 +92,7 @@ TEST_P(C05, TakenAwayInTheStore) {
   figure("C05 ", GetParam(), " taken: noticed_after_ms=", ms(mine.told_at() - erased));
 }
 
-CASE_ON_EVERY_STORE(C05);
+CASE_ON_EVERY_STORE(C05Library);
 
 }  // namespace
 }  // namespace holdfast::chaos
