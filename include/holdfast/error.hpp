@@ -61,9 +61,11 @@ class Error : public std::system_error {
  public:
   Error(std::error_code code, std::string detail);
   const std::string& detail() const noexcept { return detail_; }
+  const char* what() const noexcept override { return text_.c_str(); }  // "message: detail"
 
  private:
   std::string detail_;
+  std::string text_;
 };
 
 }  // namespace holdfast

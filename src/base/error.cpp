@@ -124,7 +124,8 @@ std::error_condition make_error_condition(failure condition) noexcept {
 const char* error_word(errc code) noexcept { return entry(code).word; }
 
 Error::Error(std::error_code code, std::string detail)
-    : std::system_error(code, detail.empty() ? code.message() : code.message() + ": " + detail),
-      detail_(std::move(detail)) {}
+    : std::system_error(code),
+      detail_(std::move(detail)),
+      text_(detail_.empty() ? code.message() : code.message() + ": " + detail_) {}
 
 }  // namespace holdfast
