@@ -2,12 +2,17 @@
 
 namespace holdfast::sqlite {
 
-bool Crowd::agrees_on_file(const std::string& file_id) {
+std::optional<Crowd::Known> Crowd::known_file() const {
   const std::scoped_lock lock(mutex_);
-  if (file_id_.empty()) {
-    file_id_ = file_id;
+  return file_;
+}
+
+bool Crowd::agrees_on(const Known& file) {
+  const std::scoped_lock lock(mutex_);
+  if (!file_) {
+    file_ = file;
   }
-  return file_id_ == file_id;
+  return file_ == file;
 }
 
 void Crowd::note_waiter(const OwnerId& owner) {

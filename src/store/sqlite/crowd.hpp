@@ -2,11 +2,14 @@
 // of the stores listens for them. Thread-safe.
 #pragma once
 
+#include "store/sqlite/lock_file.hpp"
+
 #include <holdfast/runtime.hpp>
 #include <holdfast/types.hpp>
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -24,8 +27,15 @@ class Listener {
 
 class Crowd {
  public:
-  // False if another file was seen under this path before: it was replaced.
-  bool agrees_on_file(const std::string& file_id);
+  // The file that was used first; whoever comes later must meet the same, or it was replaced.
+  struct Known {
+    FileId place{};
+    std::string file_id{};  // an inode number can be used again, this cannot
+    bool operator==(const Known&) const = default;
+  };
+  std::optional<Known> known_file() const;
+  // False if another one is known.
+  bool agrees_on(const Known& file);
 
   void note_waiter(const OwnerId& owner);
   void note_holder(const OwnerId& owner);
@@ -41,7 +51,7 @@ class Crowd {
 
  private:
   mutable std::mutex mutex_{};
-  std::string file_id_{};
+  std::optional<Known> file_{};
   std::unordered_map<OwnerId, bool> owners_{};  // true: it waits
   std::size_t waiters_ = 0;
   Runtime* runtime_ = nullptr;

@@ -1,12 +1,9 @@
 #include "store/sqlite/lock_file.hpp"
 
-#include "store/sqlite/database.hpp"
-
 #include <holdfast/error.hpp>
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -51,6 +48,9 @@ constexpr std::array other_file_systems{
     KnownFileSystem{CEPH_SUPER_MAGIC, "ceph"},   KnownFileSystem{AFS_SUPER_MAGIC, "afs"},
     KnownFileSystem{OCFS2_SUPER_MAGIC, "ocfs2"},
 };
+
+constexpr const char* start_anew =
+    " while in use; stop everything that locks with it, then start anew";
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(errc::storage_unsafe, why); }
 
@@ -191,15 +191,19 @@ FileSystem file_system_of(const std::string& path) {
   return {text.data(), false};
 }
 
-LockFile LockFile::prepare(const std::string& path, bool any_file_system) {
+LockFile LockFile::prepare(const std::string& path, bool any_file_system, bool create) {
   LockFile file;
   file.path_ = resolve(path);
-  const FileSystem system = file_system_of(
-      stat_of(file.path_) ? file.path_ : file.path_.substr(0, file.path_.rfind('/') + 1));
+  const bool present = stat_of(file.path_).has_value();
+  const FileSystem system =
+      file_system_of(present ? file.path_ : file.path_.substr(0, file.path_.rfind('/') + 1));
   if (!system.local && !any_file_system) {
     refuse(file.path_ + " is on " + system.name +
            ", which is not known to be a local file system; "
            "use a local path, or allow_fs=any if only one host ever uses it");
+  }
+  if (!present && !create) {
+    refuse(file.path_ + " was removed" + start_anew);
   }
   create_if_missing(file.path_);
   const auto seen = stat_of(file.path_);
@@ -215,42 +219,23 @@ LockFile LockFile::prepare(const std::string& path, bool any_file_system) {
   return file;
 }
 
-void LockFile::note_companions() {
+std::optional<Companions> LockFile::companions() const {
   const auto wal = stat_of(path_ + "-wal");
   const auto shm = stat_of(path_ + "-shm");
-  if (!wal || !shm) {
-    // Another process is just creating or removing them: try again.
-    throw SqlError(SQLITE_BUSY, 0, "the -wal and -shm files are being set up");
-  }
-  wal_ = id_of(*wal);
-  shm_ = id_of(*shm);
-  companions_noted_ = true;
-  require_unchanged();
+  return wal && shm ? std::optional{Companions{id_of(*wal), id_of(*shm)}} : std::nullopt;
 }
 
 void LockFile::require_unchanged() const {
   const auto seen = stat_of(path_);
   if (!seen) {
-    refuse(path_ +
-           " was removed while in use; stop everything that locks with it, then start anew");
+    refuse(path_ + " was removed" + start_anew);
   }
   if (id_of(*seen) != database_) {
-    refuse(path_ +
-           " was replaced while in use; stop everything that locks with it, then start "
-           "anew");
+    refuse(path_ + " was replaced" + start_anew);
   }
   refuse_hard_links(*seen, path_);
-  if (!companions_noted_) {
-    return;
-  }
-  for (const auto& [suffix, id] : {std::pair{"-wal", wal_}, std::pair{"-shm", shm_}}) {
-    const auto companion = stat_of(path_ + suffix);
-    if (!companion || id_of(*companion) != id) {
-      refuse(path_ + suffix +
-             " was removed or replaced while in use; stop everything that locks "
-             "with " +
-             path_ + ", then start anew");
-    }
+  if (expected_ && companions() != expected_) {
+    refuse("the -wal or -shm of " + path_ + " was removed or replaced" + start_anew);
   }
 }
 

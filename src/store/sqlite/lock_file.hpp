@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace holdfast::sqlite {
@@ -18,27 +19,35 @@ struct FileId {
   bool operator==(const FileId&) const = default;
 };
 
+// The files that SQLite keeps beside a database in WAL mode.
+struct Companions {
+  FileId wal{};
+  FileId shm{};
+  bool operator==(const Companions&) const = default;
+};
+
 class LockFile {
  public:
   // Follows symbolic links to the one real path, creates the file (mode 0600) if it is missing,
   // and refuses: a missing directory, a file system that is not known to be local (unless
   // `any_file_system`), a file that is a mount point or has several names.
-  static LockFile prepare(const std::string& path, bool any_file_system);
+  // `create` false: a missing file is refused as well, for it was there before.
+  static LockFile prepare(const std::string& path, bool any_file_system, bool create);
 
   const std::string& path() const noexcept { return path_; }
   const FileId& id() const noexcept { return database_; }
 
-  // Notes which -wal and -shm files belong to the opened database. Both must exist.
-  void note_companions();
+  // nullopt unless both exist.
+  std::optional<Companions> companions() const;
+  // Notes which of them belong to the opened database.
+  void expect(const Companions& opened) { expected_ = opened; }
   // Throws Error{storage_unsafe} if a path no longer names the file that was opened.
   void require_unchanged() const;
 
  private:
   std::string path_{};
   FileId database_{};
-  FileId wal_{};
-  FileId shm_{};
-  bool companions_noted_ = false;
+  std::optional<Companions> expected_{};
 };
 
 // The name of the file system at `path`, as "ext4"; its magic number in hex if it is not known.

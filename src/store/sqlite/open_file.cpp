@@ -28,6 +28,7 @@ constexpr off_t lock_bytes = 512;
 
 struct Use {
   int count = 0;
+  std::optional<Companions> companions{};
   std::optional<Instant> suspicious_since{};
 };
 
@@ -69,6 +70,29 @@ bool others_use_without_companions(const std::string& path) {
   return fcntl(file.get(), F_GETLK, &held) == 0 && held.l_type != F_UNLCK;
 }
 
+[[noreturn]] void refuse_companions(const LockFile& file) {
+  throw Error(errc::storage_unsafe, "the -wal or -shm of " + file.path() +
+                                        " was removed while in use; stop everything that locks "
+                                        "with it, then start anew");
+}
+
+// A first connection of this process: do other processes use companions that are not there?
+void require_not_orphaned(Use& use, const LockFile& file) {
+  if (!others_use_without_companions(file.path())) {
+    use.suspicious_since.reset();
+    return;
+  }
+  const Instant now = BootClock::now();
+  if (!use.suspicious_since) {
+    use.suspicious_since = now;
+  }
+  if (now - *use.suspicious_since < opening_takes_max) {
+    throw SqlError(SQLITE_BUSY, 0, "other processes use the file without its -wal");
+  }
+  use.suspicious_since.reset();
+  refuse_companions(file);
+}
+
 }  // namespace
 
 OpenFile::OpenFile(const LockFile& file) : id_(file.id()) {
@@ -76,23 +100,28 @@ OpenFile::OpenFile(const LockFile& file) : id_(file.id()) {
   const std::scoped_lock lock(all.mutex);
   Use& use = all.uses[id_];
   if (use.count == 0) {
-    if (others_use_without_companions(file.path())) {
-      const Instant now = BootClock::now();
-      if (!use.suspicious_since) {
-        use.suspicious_since = now;
-      }
-      if (now - *use.suspicious_since < opening_takes_max) {
-        throw SqlError(SQLITE_BUSY, 0, "other processes use the file without its -wal");
-      }
-      use.suspicious_since.reset();
-      throw Error(errc::storage_unsafe,
-                  "the -wal or -shm of " + file.path() +
-                      " was removed while other processes use "
-                      "it; stop everything that locks with it, then start anew");
-    }
-    use.suspicious_since.reset();
+    use.companions.reset();
+    require_not_orphaned(use, file);
+  } else if (use.companions && file.companions() != use.companions) {
+    refuse_companions(file);
   }
   ++use.count;
+}
+
+void OpenFile::note_companions(LockFile& file) {
+  const auto seen = file.companions();
+  if (!seen) {
+    throw SqlError(SQLITE_BUSY, 0, "the -wal and -shm are just being made or removed");
+  }
+  Registry& all = registry();
+  const std::scoped_lock lock(all.mutex);
+  Use& use = all.uses[id_];
+  if (use.companions && use.companions != seen) {
+    refuse_companions(file);
+  }
+  use.companions = seen;
+  file.expect(*seen);
+  file.require_unchanged();
 }
 
 OpenFile::~OpenFile() {

@@ -19,6 +19,10 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
+  // Once SQLite has opened the database: which -wal and -shm it uses. Later connections of this
+  // process must meet the same. Throws as the constructor does.
+  void note_companions(LockFile& file);
+
  private:
   FileId id_;
 };

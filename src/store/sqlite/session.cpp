@@ -6,6 +6,23 @@ namespace holdfast::sqlite {
 
 namespace {
 
+[[noreturn]] void refuse_replaced(const LockFile& file) {
+  throw Error(errc::storage_unsafe,
+              file.path() +
+                  " was replaced since this program first used it; stop everything that "
+                  "locks with it, then start anew");
+}
+
+// Refuses another file before SQLite touches it: it would take the old file's -wal for its own.
+LockFile prepare(const Settings& settings, const Crowd& crowd) {
+  const auto known = crowd.known_file();
+  LockFile file = LockFile::prepare(settings.path, settings.any_file_system, !known);
+  if (known && known->place != file.id()) {
+    refuse_replaced(file);
+  }
+  return file;
+}
+
 // SQLite opens what it may only read without a word.
 Database& writable(Database& database, const LockFile& file) {
   if (database.is_read_only()) {
@@ -19,18 +36,15 @@ Database& writable(Database& database, const LockFile& file) {
 
 Session::Session(const Settings& settings, Crowd& crowd)
     : clock_(settings.clock ? *settings.clock : HostClock::of_this_process()),
-      file_(LockFile::prepare(settings.path, settings.any_file_system)),
+      file_(prepare(settings, crowd)),
       open_(file_),
       database_(file_.path()),
       schema_(open_schema(writable(database_, file_), clock_)),
       table_(database_, schema_.clock),
       wake_(file_.path()) {
-  file_.note_companions();
-  if (!crowd.agrees_on_file(schema_.file_id)) {
-    throw Error(errc::storage_unsafe,
-                file_.path() +
-                    " was replaced since this program first used it; stop everything "
-                    "that locks with it, then start anew");
+  open_.note_companions(file_);
+  if (!crowd.agrees_on({file_.id(), schema_.file_id})) {
+    refuse_replaced(file_);
   }
 }
 
