@@ -231,8 +231,13 @@ TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
   // The short form takes what fits in two seconds of a busy machine.
   const int rounds_max = full != nullptr ? 20'000 : 400;
   const Instant enough = BootClock::now() + (full != nullptr ? 1h : 2s);
-  db.must("PRAGMA journal_mode=WAL");
-  db.must("PRAGMA busy_timeout=0");
+  const std::string shared = dir / "shared.db";
+  {
+    Db setup{shared};
+    setup.must("CREATE TABLE ledger(id INTEGER PRIMARY KEY, amount INTEGER, fence INTEGER)");
+    setup.must("PRAGMA journal_mode=WAL");
+    SqliteGuard{setup}.install();
+  }  // no connection may be open across a fork
   int fences[2];
   int answers[2];
   ASSERT_EQ(pipe(fences), 0);
@@ -240,8 +245,10 @@ TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
   const pid_t writer = fork();
   if (writer == 0) {
     close(fences[1]);
-    write_until_stale(path, fences[0], answers[1]);
+    write_until_stale(shared, fences[0], answers[1]);
   }
+  Db data{shared};
+  data.must("PRAGMA busy_timeout=0");
   close(fences[0]);
   close(answers[1]);
   std::mt19937 random{1};
@@ -253,15 +260,15 @@ TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
     std::this_thread::sleep_for(std::chrono::microseconds{random() % 400});
     stop(writer);
     // Stopped in the middle of a transaction it keeps us out: let it go on and stop it again.
-    while (db.run("BEGIN IMMEDIATE") != SQLITE_OK) {
+    while (data.run("BEGIN IMMEDIATE") != SQLITE_OK) {
       ++inside;
       kill(writer, SIGCONT);
       std::this_thread::sleep_for(std::chrono::microseconds{random() % 100});
       stop(writer);
     }
-    ASSERT_FALSE(admit(db, "ledger", "payout", old_fence + 1));
-    db.must("INSERT INTO ledger(fence) VALUES(" + std::to_string(old_fence + 1) + ")");
-    db.must("COMMIT");
+    ASSERT_FALSE(admit(data, "ledger", "payout", old_fence + 1));
+    data.must("INSERT INTO ledger(fence) VALUES(" + std::to_string(old_fence + 1) + ")");
+    data.must("COMMIT");
     kill(writer, SIGCONT);
     char answer = 0;
     ASSERT_EQ(read(answers[0], &answer, 1), 1);
@@ -270,10 +277,10 @@ TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
   close(fences[1]);
   close(answers[0]);
   waitpid(writer, nullptr, 0);
-  EXPECT_EQ(db.one("SELECT count(*) FROM ledger AS late WHERE EXISTS(SELECT 1 FROM ledger AS "
-                   "earlier WHERE earlier.id = late.id - 1 AND earlier.fence > late.fence)"),
+  EXPECT_EQ(data.one("SELECT count(*) FROM ledger AS late WHERE EXISTS(SELECT 1 FROM ledger AS "
+                     "earlier WHERE earlier.id = late.id - 1 AND earlier.fence > late.fence)"),
             "0");
-  EXPECT_EQ(db.one("SELECT count(*) FROM ledger WHERE fence % 2 = 0"), std::to_string(round));
+  EXPECT_EQ(data.one("SELECT count(*) FROM ledger WHERE fence % 2 = 0"), std::to_string(round));
   std::cout << round << " pauses, and " << inside << " inside a transaction\n";
   EXPECT_GT(round, 10);
 }
