@@ -1,5 +1,6 @@
 // C36: exit codes, argument passing, stdio.
 #include "tests/chaos/command_test.hpp"
+#include "test_paths.hpp"
 
 #include <csignal>
 #include <sstream>

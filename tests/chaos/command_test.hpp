@@ -10,6 +10,7 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/support/required.hpp"
 #include "tests/support/temp_dir.hpp"
+#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "tests/package/scratch.hpp"
+#include "test_paths.hpp"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,5 @@
 #include "tests/tidy/tree.hpp"
+#include "test_paths.hpp"
 
 #include <algorithm>
 #include <filesystem>
