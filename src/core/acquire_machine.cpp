@@ -90,11 +90,12 @@ AcquireAction AcquireMachine::grant(Fence fence, Fence floor, Duration ttl, Inst
 }
 
 AcquireAction AcquireMachine::queued(const Queued& reply, Instant now) {
-  word_ = Word::busy;
-  backoff_.reset();
   in_queue_ = true;
-  beat_ = sent_;
-  result_.holder = reply.holder;
+  beat_.reset();
+  if (reply.holder) {
+    beat_ = Beat{sent_, reply.holder->fence};
+  }
+  hear_busy(reply.holder);
   if (again_) {
     return ask_again(now);
   }
@@ -103,10 +104,17 @@ AcquireAction AcquireMachine::queued(const Queued& reply, Instant now) {
   return look_again_at(std::min(next_beat, now + recheck_in));
 }
 
-AcquireAction AcquireMachine::busy(const Busy& reply, Instant now) {
+// An earlier failure is over: it must not explain how the wait ends.
+void AcquireMachine::hear_busy(const std::optional<Holder>& holder) {
   word_ = Word::busy;
   backoff_.reset();
-  result_.holder = reply.holder;
+  result_.code.clear();
+  result_.detail.clear();
+  result_.holder = holder;
+}
+
+AcquireAction AcquireMachine::busy(const Busy& reply, Instant now) {
+  hear_busy(reply.holder);
   if (single_) {
     return finish(errc::busy);
   }
@@ -134,12 +142,13 @@ AcquireAction AcquireMachine::on_handed_off(const HandedOff& event, Instant now)
     return finished_ ? AcquireAction::finish : AcquireAction::wait;
   }
   // Provisional: the store ends it at our last beat + liveness, and the last beat it knows of is
-  // no older than the last one that it answered.
-  if (beat_) {
-    const Instant until = trusted_until(*beat_, claim_.liveness, margin(claim_.ttl));
+  // no older than the last one that it answered. A message older than that answer is of a grant
+  // that has ended since: its fence is not above the fence of the holder that the answer named.
+  if (beat_ && event.fence > beat_->holder) {
+    const Instant until = trusted_until(beat_->sent, claim_.liveness, margin(claim_.ttl));
     if (now < until) {
       result_.provisional = true;
-      return grant(event.fence, event.floor, claim_.ttl, *beat_, until);
+      return grant(event.fence, event.floor, claim_.ttl, beat_->sent, until);
     }
   }
   return on_hint(now);

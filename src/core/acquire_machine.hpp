@@ -25,19 +25,21 @@ struct AcquireResult {
   std::string detail{};    // one line for people
   Fence fence = Fence::none;
   Fence floor = Fence::none;
-  Duration ttl{};           // as granted
-  Instant sent{};           // the sending that trust counts from
+  Duration ttl{};  // as granted
+  Instant sent{};  // the sending that trust counts from
   Instant trusted_until{};
-  bool provisional = false;  // handed off: renew at once to make it a full lease
-  bool tombstone = false;    // an ask of this owner may still be on its way
+  bool provisional = false;        // handed off: renew at once to make it a full lease
+  bool tombstone = false;          // an ask of this owner may still be on its way
   std::optional<Holder> holder{};  // not granted: who was in the way, if the store told
 };
 
-// |          | reply granted | reply queued/busy | reply failed   | handed off | deadline  | cancel |
+// |          | reply granted | reply queued/busy | reply failed   | handed off | deadline  | cancel
+// |
 // |----------|---------------|-------------------|----------------|------------|-----------|--------|
-// | asking   | finish        | wait              | wait (backoff) | finish     | finish    | finish |
-// | waiting  | -             | -                 | -              | finish     | finish    | finish |
-// | finished | (ignored)     | (ignored)         | (ignored)      | (ignored)  | (ignored) |        |
+// | asking   | finish        | wait              | wait (backoff) | finish     | finish    | finish
+// | | waiting  | -             | -                 | -              | finish     | finish    |
+// finish | | finished | (ignored)     | (ignored)         | (ignored)      | (ignored)  | (ignored)
+// |        |
 //
 // A wait of zero makes one ask and finishes with its reply. At most one ask is in flight; the
 // store answers each within its op_timeout, but the deadline does not wait for it.
@@ -68,6 +70,10 @@ class AcquireMachine {
 
  private:
   enum class Word : std::uint8_t { none, busy, failed };
+  struct Beat {
+    Instant sent{};
+    Fence holder = Fence::none;  // who was in the way when the store answered it
+  };
 
   AcquireAction ask_now(AcquireAction how, Instant now);
   AcquireAction ask_again(Instant now) { return ask_now(AcquireAction::ask_and_queue, now); }
@@ -75,6 +81,7 @@ class AcquireMachine {
   AcquireAction granted(const Granted& reply, Instant now);
   AcquireAction queued(const Queued& reply, Instant now);
   AcquireAction busy(const Busy& reply, Instant now);
+  void hear_busy(const std::optional<Holder>& holder);
   AcquireAction failed(const Failed& reply, Instant now);
   AcquireAction grant(Fence fence, Fence floor, Duration ttl, Instant sent, Instant until);
   AcquireAction at_deadline(Instant now);
@@ -85,7 +92,7 @@ class AcquireMachine {
   std::optional<Duration> safety_margin_;
   std::optional<Instant> deadline_;
   Backoff backoff_;
-  bool single_ = false;      // one attempt
+  bool single_ = false;  // one attempt
   bool finished_ = false;
   AcquireAction ask_how_ = AcquireAction::ask;
   bool in_flight_ = false;
@@ -95,7 +102,7 @@ class AcquireMachine {
   Word word_ = Word::none;   // the store's last
   std::uint64_t ask_id_ = 0;
   Instant sent_{};
-  std::optional<Instant> beat_{};  // the sending of the last beat that was answered
+  std::optional<Beat> beat_{};  // the last that was answered; unset: it named no holder
   std::optional<Instant> look_at_{};
   AcquireResult result_{};
 };

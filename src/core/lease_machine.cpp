@@ -16,6 +16,7 @@ constexpr Duration notice_max = std::chrono::milliseconds{25};
 
 LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std::uint64_t spread)
     : ttl_(options.ttl),
+      renew_ttl_(options.ttl),
       margin_(margin_of(options, options.ttl)),
       lock_delay_(options.lock_delay.value_or(Duration{0})),
       sent_(grant.sent),
@@ -23,7 +24,11 @@ LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std:
       backoff_(spread),
       renews_(options.renew),
       provisional_(grant.provisional) {
+  if (!renews_) {
+    fixed_end_ = grant.sent + ttl_;
+  }
   if (options.max_hold) {
+    capped_by_store_ = grant.ttl < ttl_;
     trust_cap_ = grant.sent + *options.max_hold - margin_;
     trusted_until_ = std::min(trusted_until_, *trust_cap_);
   }
@@ -44,6 +49,12 @@ LeaseAction LeaseMachine::renew(Instant now) {
   again_ = false;
   renewal_sent_ = now;
   renew_at_.reset();
+  if (fixed_end_) {
+    // The first makes a provisional lease a full one, which lasts one TTL; later ones only ask
+    // whether the lease is still ours, and must not make it longer.
+    fixed_end_ = provisional_ ? now + ttl_ : *fixed_end_;
+    renew_ttl_ = *fixed_end_ - now;
+  }
   return LeaseAction::renew;
 }
 
@@ -58,6 +69,7 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
     provisional_ = false;
     backoff_.reset();
+    capped_by_store_ = trust_cap_ && renewed->ttl < renew_ttl_;
     extend(renewed->ttl);
     if (again_) {
       return renew(now);
@@ -90,7 +102,8 @@ LeaseAction LeaseMachine::on_timer(Instant now, Duration ahead) {
     return LeaseAction::wait;
   }
   if (now >= lose_at()) {
-    const bool capped = trust_cap_ && trusted_until_ >= *trust_cap_;
+    // The store counts max_hold from the grant, which may be older than the answer that we have.
+    const bool capped = capped_by_store_ || (trust_cap_ && trusted_until_ >= *trust_cap_);
     return lose(capped ? errc::max_hold : errc::expired);
   }
   if (!in_flight_ && renew_at_ && now + ahead >= *renew_at_) {

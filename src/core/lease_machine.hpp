@@ -29,8 +29,8 @@ enum class LeaseAction : std::uint8_t {
 class LeaseMachine {
  public:
   struct Grant {
-    Duration ttl{};           // as the store granted it
-    Instant sent{};           // the sending of the request that was granted
+    Duration ttl{};  // as the store granted it
+    Instant sent{};  // the sending of the request that was granted
     Instant trusted_until{};
     bool provisional = false;
   };
@@ -48,7 +48,8 @@ class LeaseMachine {
   Instant expires() const noexcept { return trusted_until_ + margin_ + lock_delay_; }
   // Changes with every call above and with no other.
   std::optional<Instant> next_timer() const noexcept;
-  Duration renew_ttl() const noexcept { return ttl_; }
+  // For the renewal that was last asked for.
+  Duration renew_ttl() const noexcept { return renew_ttl_; }
   bool lost() const noexcept { return why_ != errc{}; }
   errc why() const noexcept { return why_; }
 
@@ -59,11 +60,13 @@ class LeaseMachine {
   Instant lose_at() const noexcept;
 
   Duration ttl_;
+  Duration renew_ttl_;
   Duration margin_;
   Duration lock_delay_;
-  Instant sent_;                     // of the request that trust counts from
+  Instant sent_;  // of the request that trust counts from
   Instant trusted_until_;
   std::optional<Instant> trust_cap_{};  // grant + max_hold - margin
+  std::optional<Instant> fixed_end_{};  // of a lease that is not renewed
   std::optional<Instant> renew_at_{};   // unset: in flight, or never
   Instant renewal_sent_{};
   Backoff backoff_;
@@ -72,6 +75,7 @@ class LeaseMachine {
   bool provisional_;
   bool in_flight_ = false;
   bool again_ = false;
+  bool capped_by_store_ = false;  // max_hold left less than a full TTL
 };
 
 }  // namespace holdfast

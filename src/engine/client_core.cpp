@@ -67,11 +67,15 @@ void ClientCore::require_usable() const {
   }
 }
 
-void ClientCore::on_loop(UniqueFunction<void(Engine&)> work, Instant latest) {
+bool ClientCore::on_loop(UniqueFunction<void(Engine&)> work, Instant latest) {
+  if (!usable()) {
+    return false;
+  }
   const std::lock_guard lock{mutex_};
   if (!closed_) {
     loop_->runtime().post_by(latest, [this, task = std::move(work)]() mutable { task(*engine_); });
   }
+  return !closed_;
 }
 
 bool ClientCore::tell(UniqueFunction<void()> callback) {
@@ -230,9 +234,14 @@ void ClientCore::finish_on_loop(AcquireMachine& machine, AcquireAction action, c
 
 ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine,
                                          const LeaseOptions& options) {
-  const AcquireResult& result = machine.result();
+  AcquireResult result = machine.result();
   if (!result.code) {
-    return {make_lease(machine, options), {}, {}};
+    if (Lease lease = make_lease(machine, options)) {
+      return {std::move(lease), {}, {}};
+    }
+    // Granted while the client was closed: nobody would watch over it.
+    withdraw_on_lane(machine.claim(), {.keep_min_hold = false, .tombstone = result.tombstone});
+    result.code = errc::closed;
   }
   Event event{.kind = Event::Kind::not_granted, .name = machine.claim().name};
   event.owner = machine.claim().owner;
@@ -254,7 +263,9 @@ Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& 
   state->core = shared_from_this();
   // The loop needs to hear of it only when there is something to do for it.
   const Instant first_due = result.provisional ? Instant{} : watchdog.next_timer().value();
-  on_loop([state, grant](Engine& engine) { engine.hold(state, grant); }, first_due);
+  if (!on_loop([state, grant](Engine& engine) { engine.hold(state, grant); }, first_due)) {
+    return Lease{};
+  }
   on_event({.kind = Event::Kind::granted,
             .name = state->claim.name,
             .owner = state->claim.owner,
@@ -318,8 +329,7 @@ Operation ClientCore::start_acquire(const std::string& name, const LeaseOptions&
   auto async = std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), options);
   async->stop_with(wait.stop, owner);
   on_loop([machine, async = std::move(async)](Engine& engine) mutable {
-    engine.start(std::move(machine),
-                 [async](const AcquireMachine& ended) { async->end(ended); });
+    engine.start(std::move(machine), [async](const AcquireMachine& ended) { async->end(ended); });
   });
   return Operation{std::make_shared<OperationState>(weak_from_this(), owner)};
 }
@@ -483,6 +493,7 @@ void ClientCore::close() noexcept {
   }
   loop_->stop();
   engine_.reset();
+  loop_.reset();  // with what it did not run; waits among it are told so, while somebody can tell
   lanes_.close();
   std::unique_ptr<Notifier> observers;
   std::unique_ptr<Notifier> notifier;

@@ -50,8 +50,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
     require_usable();
     auto answer = std::make_shared<std::optional<Reply>>();
     const LanePool::Borrowed lane = lanes_.borrow();
-    send(lane->store(), UniqueFunction<void(Reply)>{
-                            [answer](Reply reply) { answer->emplace(std::move(reply)); }});
+    send(lane->store(),
+         UniqueFunction<void(Reply)>{[answer](Reply reply) { answer->emplace(std::move(reply)); }});
     lane->runtime().run_until([&] { return answer->has_value(); });
     return std::move(**answer);
   }
@@ -68,13 +68,14 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
   void finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait);
   Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options);
+  // Empty if the client is closed: the lease would not be watched over.
   Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options);
   std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);
   bool usable() const noexcept;
   void require_usable() const;
   // Runs `work` with the engine, on the loop, at `latest` or before; or destroys it unrun if the
-  // client is closed before that.
-  void on_loop(UniqueFunction<void(Engine&)> work, Instant latest = {});
+  // client is closed before that. False: it is closed already, or this is a forked child.
+  bool on_loop(UniqueFunction<void(Engine&)> work, Instant latest = {});
   void forget(const OwnerId& owner);
   // Runs `callback` on a notifier thread. False if the client is closed.
   bool tell(UniqueFunction<void()> callback);

@@ -107,9 +107,7 @@ void Engine::schedule(Watched& watched) {
   arm_watchdog();
 }
 
-void Engine::unschedule(Watched& watched) {
-  due_.erase({watched.due, watched.state->claim.owner});
-}
+void Engine::unschedule(Watched& watched) { due_.erase({watched.due, watched.state->claim.owner}); }
 
 // The timer is moved only forward in time by its own firing: an early one costs one look.
 void Engine::arm_watchdog() {
@@ -149,6 +147,7 @@ void Engine::send_renewals(const std::vector<OwnerId>& owners) {
     const auto found = leases_.find(owner);
     if (found != leases_.end()) {
       claims.push_back(found->second.state->claim);
+      claims.back().ttl = found->second.machine.renew_ttl();
       sent.push_back(owner);
     }
   }
@@ -172,12 +171,13 @@ void Engine::on_renewed(const OwnerId& owner, const RenewReply& reply,
   }
   Watched& watched = found->second;
   const std::shared_ptr<LeaseState> state = watched.state;
-  apply(watched, watched.machine.on_reply(reply, runtime_.now()), again);
-  if (std::holds_alternative<Renewed>(reply)) {
-    emit(Event::Kind::renewed, state->claim, state->fence, {}, {}, state->trusted());
-  } else if (const auto* failed = std::get_if<Failed>(&reply)) {
+  if (const auto* failed = std::get_if<Failed>(&reply)) {
     emit(Event::Kind::renewal_failed, state->claim, state->fence, failed->code, failed->detail,
          state->trusted());
+  }
+  apply(watched, watched.machine.on_reply(reply, runtime_.now()), again);
+  if (std::holds_alternative<Renewed>(reply) && leases_.contains(owner)) {
+    emit(Event::Kind::renewed, state->claim, state->fence, {}, {}, state->trusted());
   }
 }
 

@@ -57,6 +57,7 @@ std::error_code Lease::why_lost() const noexcept {
 
 void Lease::report_stale() noexcept {
   if (state_ && state_->core) {
+    state_->stale = true;
     state_->core->report_stale(state_->claim.owner);
   }
 }

@@ -34,6 +34,7 @@ struct LeaseState {
   std::atomic<Instant::rep> trusted_until;
   std::atomic<LeasePhase> phase{LeasePhase::held};
   std::atomic<errc> why{};
+  std::atomic<bool> stale{false};  // a guard refused the fence; the engine will say that it is lost
   std::stop_source lost{};
   std::shared_ptr<ClientCore> core{};  // unset in the simulator, which has no blocking calls
 
@@ -41,7 +42,7 @@ struct LeaseState {
     return Instant{Duration{trusted_until.load(std::memory_order_acquire)}};
   }
   bool valid(Instant now) const noexcept {
-    return phase.load(std::memory_order_acquire) == LeasePhase::held && now < trusted();
+    return phase.load(std::memory_order_acquire) == LeasePhase::held && now < trusted() && !stale;
   }
   // True for the one caller that ends the hold.
   bool leave_held(LeasePhase next) noexcept {
