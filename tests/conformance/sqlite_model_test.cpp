@@ -154,11 +154,6 @@ class Conversation {
     compare("renew", text_of(wanted), text_of(seen.at(0)), what.name);
   }
   void compare_withdraw(const Claim& what, WithdrawOptions options) {
-    const NameView before = model_.inspect(what.name, reading());
-    if (before.holders.empty() || before.holders[0].owner != what.owner) {
-      options.keep_min_hold =
-          false;  // the model first hands a free name to its head, ours does not
-    }
     Instant& entombed_until = entombed_until_[what.owner];
     if (options.tombstone && entombed_until > runtime_.time) {
       options.tombstone = false;  // a second one prolongs ours; the model keeps the first

@@ -17,17 +17,18 @@ AcquireReply LockTable::acquire(const Claim& claim, Store::Queueing queueing, Re
   }
   const auto entry = names_.try_emplace(claim.name).first;
   Name& name = entry->second;
-  settle(name, at, notices);
+  drop_ended(name, at.now);
   if (owns(name, claim.owner) && !name.record->broken) {
     const Duration ttl = refresh(*name.record, claim.ttl, at.now);
     return Granted{name.record->fence, name.record->fence, ttl};
   }
-  if (!name.record) {
-    // settle() left the name free, so nobody living waits.
+  const bool next = name.queue.empty() || name.queue.front().claim.owner == claim.owner;
+  if (!name.record && next) {
     Record& record = grant(name, claim, at);
     const Duration ttl = refresh(record, claim.ttl, at.now);
     return Granted{record.fence, record.fence, ttl};
   }
+  settle(name, at, notices);
   return refuse(name, claim, queueing, at.now);
 }
 
@@ -38,8 +39,8 @@ AcquireReply LockTable::refuse(Name& name, const Claim& claim, Store::Queueing q
   if (queueing == Store::Queueing::no) {
     return Busy{recheck_in, holder_view(record, now)};
   }
-  const auto place = std::ranges::find(name.queue, claim.owner,
-                                       [](const Place& p) { return p.claim.owner; });
+  const auto place =
+      std::ranges::find(name.queue, claim.owner, [](const Place& p) { return p.claim.owner; });
   if (place != name.queue.end()) {
     place->last_beat = now;
   } else {
@@ -54,7 +55,7 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
     return Gone{GoneReason::taken};
   }
   Name& name = entry->second;
-  settle(name, at, notices);
+  drop_ended(name, at.now);
   RenewReply reply = Gone{GoneReason::taken};
   if (owns(name, claim.owner)) {
     if (name.record->broken) {
@@ -63,6 +64,7 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
       reply = Renewed{refresh(*name.record, claim.ttl, at.now)};
     }
   }
+  settle(name, at, notices);
   forget_if_idle(entry);
   return reply;
 }
@@ -78,7 +80,7 @@ WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, R
     return NotOwner{};
   }
   Name& name = entry->second;
-  settle(name, at, notices);
+  drop_ended(name, at.now);
   bool had = std::erase_if(name.queue, [&](const Place& place) {
                return place.claim.owner == claim.owner;
              }) != 0;
@@ -105,7 +107,7 @@ BreakDone LockTable::break_name(const std::string& key, BreakMode mode, Reading 
     return done;
   }
   Name& name = entry->second;
-  settle(name, at, notices);
+  drop_ended(name, at.now);  // whom the end of a lease lets in is not whom the operator meant
   if (name.record) {
     done.holders.push_back(holder_view(*name.record, at.now));
     if (!name.record->released) {
@@ -149,11 +151,15 @@ Page LockTable::list(const std::string& prefix, const std::string& cursor, std::
   return page;
 }
 
-void LockTable::settle(Name& name, Reading at, Notices& notices) {
-  if (name.record && at.now >= name.record->expires) {
+void LockTable::drop_ended(Name& name, Instant now) {
+  if (name.record && now >= name.record->expires) {
     name.record.reset();
   }
-  std::erase_if(name.queue, [&](const Place& place) { return !place.alive(at.now); });
+  std::erase_if(name.queue, [&](const Place& place) { return !place.alive(now); });
+}
+
+void LockTable::settle(Name& name, Reading at, Notices& notices) {
+  drop_ended(name, at.now);
   if (!name.record && !name.queue.empty()) {
     hand_off(name, at, notices);
   }
@@ -175,8 +181,7 @@ Duration LockTable::refresh(Record& record, Duration ttl, Instant now) {
 }
 
 LockTable::Record& LockTable::grant(Name& name, const Claim& claim, Reading at) {
-  std::erase_if(name.queue,
-                [&](const Place& place) { return place.claim.owner == claim.owner; });
+  std::erase_if(name.queue, [&](const Place& place) { return place.claim.owner == claim.owner; });
   name.last = Fence{std::max({to_int(name.last) + 1, to_int(floor_) + 1, at.unix_us})};
   Record record;
   record.owner = claim.owner;
@@ -202,18 +207,16 @@ void LockTable::hand_off(Name& name, Reading at, Notices& notices) {
   if (record.max_end) {
     record.expires = std::min(record.expires, *record.max_end);
   }
+  if (record.min_end) {
+    record.expires = std::max(record.expires, *record.min_end);
+  }
   notices.emplace_back(HandedOff{head.claim.owner, record.fence, record.fence});
 }
 
 Holder LockTable::holder_view(const Record& record, Instant now) {
-  return {record.owner,
-          Mode::exclusive,
-          record.fence,
-          record.who,
-          now - record.granted_at,
-          left(record.expires, now),
-          record.broken,
-          record.released};
+  return {record.owner,  Mode::exclusive,         record.fence,
+          record.who,    now - record.granted_at, left(record.expires, now),
+          record.broken, record.released};
 }
 
 NameView LockTable::view(const std::string& key, const Name& name, Instant now) {

@@ -30,8 +30,7 @@ class LockTable {
   // Each call is one atomic step; docs/reference/formats.md has the rules.
   AcquireReply acquire(const Claim& claim, Store::Queueing queueing, Reading at, Notices& notices);
   RenewReply renew(const Claim& claim, Reading at, Notices& notices);
-  WithdrawReply withdraw(const Claim& claim, WithdrawOptions options, Reading at,
-                         Notices& notices);
+  WithdrawReply withdraw(const Claim& claim, WithdrawOptions options, Reading at, Notices& notices);
   BreakDone break_name(const std::string& name, BreakMode mode, Reading at, Notices& notices);
   NameView inspect(const std::string& name, Reading at) const;
   // Names after `cursor` that start with `prefix`, at most `limit`.
@@ -66,7 +65,9 @@ class LockTable {
     Fence last = Fence::none;
   };
 
-  // Forgets what time has ended and hands a free name to the head of its queue.
+  // Forgets what time has ended.
+  static void drop_ended(Name& name, Instant now);
+  // The same, and hands a free name to the head of its queue.
   void settle(Name& name, Reading at, Notices& notices);
   static bool owns(const Name& name, const OwnerId& owner);
   Duration refresh(Record& record, Duration ttl, Instant now);

@@ -64,9 +64,9 @@ RenewReply Verbs::renew(const Claim& claim, Step& step) {
   }
   if (!row->is_live(step.now)) {
     hand_off(claim.name, *row, step);
-    // The owner may have waited, and just been handed the name.
+    return Gone{GoneReason::taken};
   }
-  if (!row->is_live(step.now) || !row->is_held_by(claim.owner)) {
+  if (!row->is_held_by(claim.owner)) {
     return Gone{GoneReason::taken};
   }
   if (row->state == LeaseRow::State::broken) {
@@ -114,9 +114,7 @@ BreakDone Verbs::break_name(const std::string& name, BreakMode mode, Step& step)
   }
   if (!row->is_live(step.now)) {
     hand_off(name, *row, step);
-  }
-  if (!row->is_live(step.now)) {
-    return done;
+    return done;  // whom the end of a lease lets in is not whom the operator meant
   }
   done.holders.push_back(row->view(step.now));
   const bool nobody_inside = row->state == LeaseRow::State::released;
