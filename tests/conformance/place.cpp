@@ -1,0 +1,155 @@
+#include "tests/conformance/place.hpp"
+
+#include "runtime/event_loop.hpp"
+#include "store/memory/memory_store.hpp"
+
+#ifdef HOLDFAST_WITH_SQLITE
+#include "store/sqlite/sqlite_factory.hpp"
+#include "tests/support/temp_dir.hpp"
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+#include "store/redis/redis_factory.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/support/test_certificates.hpp"
+#endif
+
+#include <utility>
+
+namespace holdfast::conformance {
+
+namespace {
+
+// A place behind one StoreFactory on the real runtime. `make` makes another client's factory.
+class FactoryPlace : public Place {
+ public:
+  using Make = std::function<std::shared_ptr<StoreFactory>()>;
+  explicit FactoryPlace(Make make) : make_(std::move(make)), ours_(make_()) {}
+
+  Lane& lane() override { return lane_; }
+  std::unique_ptr<Store> open() override { return ours_->open(lane_); }
+  std::unique_ptr<Store> open_elsewhere() override {
+    if (!theirs_) {
+      theirs_ = make_();
+    }
+    return theirs_->open(lane_);
+  }
+  std::shared_ptr<StoreFactory> factory() override { return ours_; }
+
+ protected:
+  void close_and_make_again() {
+    theirs_.reset();
+    ours_.reset();
+    ours_ = make_();
+  }
+
+ private:
+  Make make_;
+  EventLoop lane_{};
+  std::shared_ptr<StoreFactory> ours_;
+  std::shared_ptr<StoreFactory> theirs_{};
+};
+
+std::unique_ptr<Place> make_memory_place() {
+  static int made = 0;
+  return std::make_unique<FactoryPlace>(
+      [name = "conformance-" + std::to_string(++made)] { return make_memory_factory(name); });
+}
+
+#ifdef HOLDFAST_WITH_SQLITE
+class SqlitePlace final : public FactoryPlace {
+ public:
+  explicit SqlitePlace(std::shared_ptr<test::TempDir> folder)
+      : FactoryPlace([folder] {
+          return make_sqlite_factory(
+              StoreUrl::parse("sqlite://" + (*folder / "locks.db").string()));
+        }) {}
+  bool reopen() override {
+    close_and_make_again();
+    return true;
+  }
+};
+#endif
+
+#ifdef HOLDFAST_WITH_REDIS
+enum class Way { plain, tls, unix_socket };
+
+// One server a way for all tests of the process; each test has its own prefix.
+test::RedisServer& redis_server(Way way) {
+  if (way == Way::tls) {
+    static test::RedisServer server{{.tls = test::TestCertificates::Kind::good}};
+    return server;
+  }
+  static test::RedisServer server;
+  return server;
+}
+
+std::string redis_url(Way way) {
+  static int made = 0;
+  test::RedisServer& server = redis_server(way);
+  const std::string url = way == Way::unix_socket ? server.unix_url() : server.url();
+  const char* const joint = url.find('?') == std::string::npos ? "?" : "&";
+  return url + joint + "prefix=test-" + std::to_string(++made) + ":";
+}
+
+class RedisPlace final : public FactoryPlace {
+ public:
+  explicit RedisPlace(Way way)
+      : FactoryPlace(
+            [url = redis_url(way)] { return make_redis_factory(StoreUrl::parse(url), ""); }),
+        way_(way) {}
+  bool restart() override {
+    redis_server(way_).restart();
+    return true;
+  }
+  bool wipe() override {
+    redis_server(way_).command({"FLUSHALL"});
+    return true;
+  }
+  bool reopen() override {
+    close_and_make_again();
+    return true;
+  }
+
+ private:
+  Way way_;
+};
+
+Kind redis_kind(const char* name, Way way) {
+  std::string why_not;
+  if (!test::RedisServer::installed()) {
+    why_not = test::RedisServer::how_to_install;
+  } else if (way == Way::tls && !test::TestCertificates::possible()) {
+    why_not = "there is no openssl command to make certificates with";
+  }
+  return {name, [way] { return std::make_unique<RedisPlace>(way); }, why_not};
+}
+#endif
+
+std::vector<Kind> make_kinds() {
+  std::vector<Kind> all{{"memory", make_memory_place, {}}};
+#ifdef HOLDFAST_WITH_SQLITE
+  all.push_back({"sqlite",
+                 [] { return std::make_unique<SqlitePlace>(std::make_shared<test::TempDir>()); },
+                 {}});
+#endif
+#ifdef HOLDFAST_WITH_REDIS
+  all.push_back(redis_kind("redis", Way::plain));
+  all.push_back(redis_kind("redis_tls", Way::tls));
+  all.push_back(redis_kind("redis_unix", Way::unix_socket));
+#endif
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Kind>& kinds_with_threads() {
+  static const std::vector<Kind> all = make_kinds();
+  return all;
+}
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{kinds_with_threads()};
+  return all;
+}
+
+}  // namespace holdfast::conformance
