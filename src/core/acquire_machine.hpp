@@ -33,13 +33,11 @@ struct AcquireResult {
   std::optional<Holder> holder{};  // not granted: who was in the way, if the store told
 };
 
-// |          | reply granted | reply queued/busy | reply failed   | handed off | deadline  | cancel
-// |
-// |----------|---------------|-------------------|----------------|------------|-----------|--------|
-// | asking   | finish        | wait              | wait (backoff) | finish     | finish    | finish
-// | | waiting  | -             | -                 | -              | finish     | finish    |
-// finish | | finished | (ignored)     | (ignored)         | (ignored)      | (ignored)  | (ignored)
-// |        |
+// |          | granted   | queued, busy | failed         | handed off | deadline | cancel |
+// |----------|-----------|--------------|----------------|------------|----------|--------|
+// | asking   | finish    | wait         | wait (backoff) | finish     | finish   | finish |
+// | waiting  | -         | -            | -              | finish     | finish   | finish |
+// | finished | (ignored) | (ignored)    | (ignored)      | (ignored)  |          |        |
 //
 // A wait of zero makes one ask and finishes with its reply. At most one ask is in flight; the
 // store answers each within its op_timeout, but the deadline does not wait for it.

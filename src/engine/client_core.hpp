@@ -18,6 +18,9 @@
 
 namespace holdfast::detail {
 
+// Destructors wait for the store at most this long, whatever op_timeout says.
+inline constexpr Duration release_max = std::chrono::seconds{2};
+
 class ClientCore final : public std::enable_shared_from_this<ClientCore>, public EngineSink {
  public:
   ClientCore(std::shared_ptr<StoreFactory> stores, std::shared_ptr<Host> host,
