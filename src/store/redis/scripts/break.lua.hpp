@@ -32,7 +32,7 @@ else
   call('HDEL', R, 'broken')  -- needs no memory, so that the next write passes on a full server
   call('HSET', R, 'broken', '1')
 end
-if ours then redis.pcall('PUBLISH', base .. rec[9], 'broken ' .. value) end
+if ours and rec[6] == '0' then redis.pcall('PUBLISH', base .. rec[9], 'broken ' .. value) end
 return reply
 )lua";
 

@@ -56,13 +56,14 @@ local function trust(ttl, delay, max_end, now)
 end
 
 -- Writes a grant. `claim` is {ttl, min_hold, max_hold, lock_delay, client, pid, host, note};
--- `wanted` is the expiry before min_hold and max_hold. Returns the fence and max_end.
-local function grant(K, F, R, last, us, now, owner, claim, wanted)
+-- `wanted` is the expiry before max_hold and, unless it is provisional, min_hold. Returns the fence
+-- and max_end.
+local function grant(K, F, R, last, us, now, owner, claim, wanted, provisional)
   local delay = tonumber(claim[4])
   local min_end, max_end = 0, 0
   if claim[2] ~= '0' then min_end = now + claim[2] end
   if claim[3] ~= '0' then max_end = now + claim[3] + delay end
-  local expires = bounded(wanted, min_end, max_end)
+  local expires = bounded(wanted, provisional and 0 or min_end, max_end)
   local fence = next_fence(F, last, us)
   call('HSET', R, 'owner', owner, 'fence', text(fence), 'since', text(now), 'delay', claim[4],
        'min_end', text(min_end), 'max_end', text(max_end), 'client', claim[5], 'pid', claim[6],
@@ -96,7 +97,8 @@ end
 local function give(K, F, R, Q, B, W, base, us, now, head, deadline, wish)
   local claim = {}
   for field in string.gmatch(wish, '([^\31]*)\31') do claim[#claim + 1] = field end
-  local fence = grant(K, F, R, call('GET', F), us, now, head, claim, deadline + claim[4])
+  local fence = grant(K, F, R, call('GET', F), us, now, head, claim, deadline + claim[4],
+                      true)
   leave(Q, B, W, head)
   redis.pcall('PUBLISH', base .. claim[5], 'granted ' .. head .. ' ' .. text(fence))
 end
