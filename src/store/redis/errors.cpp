@@ -124,7 +124,7 @@ Failed missing_rights(const std::vector<std::string>& missing, const Place& plac
   std::string channels;
   for (const std::string& right : missing) {
     if (right.starts_with('&')) {
-      channels = right.size() > 1 ? right.substr(1) : "PUBLISH";
+      channels += " +" + (right.size() > 1 ? right.substr(1) : "PUBLISH");
     } else {
       commands += (commands.empty() ? "" : ", ") + right;
     }
@@ -134,7 +134,7 @@ Failed missing_rights(const std::vector<std::string>& missing, const Place& plac
                        who(place) + " may not run " + commands +
                            "; see the list of rights in docs/stores/redis.md");
   }
-  return failed_with(errc::access_denied, place, channel_right(place) + " and +" + channels);
+  return failed_with(errc::access_denied, place, channel_right(place) + channels);
 }
 
 }  // namespace holdfast::redis

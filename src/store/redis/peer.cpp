@@ -67,7 +67,7 @@ void Peer::on_failure(const net::StreamError& error) {
   const auto self = shared_from_this();
   const errc code =
       error.kind == net::StreamError::Kind::tls ? errc::access_denied : errc::store_unavailable;
-  connection_.on_closed(failed_with(code, options_.place, error.detail), stream_->unsent());
+  connection_.on_closed({.code = code, .detail = error.detail}, stream_->unsent());
   deliver();
 }
 
