@@ -5,21 +5,24 @@
 //
 // lock_taker --store URL --name N[,N…] [--ttl D] [--wait D|forever] [--hold D|forever]
 //            [--hold-up-to D] [--loop N|forever] [--crash granted] [--die-one-in N] [--fixed]
-//            [--note TEXT] [--id ID] [--log FILE] [--on-command]
+//            [--note TEXT] [--id ID] [--log FILE] [--on-command] [--orders FIFO]
 //
-// On stdin: acquire (with --on-command), release, abandon, stop; at its end the process ends, as
-// if killed. Several names: a random one each time. --die-one-in: kills itself in such a hold.
+// --orders FIFO brings orders: acquire (with --on-command), release, abandon, stop; at its end the
+// process ends, as if killed. Several names: a random one each time. --die-one-in: kills itself in
+// such a hold.
 #include <holdfast/holdfast.hpp>
 
 #include "base/duration_text.hpp"
 #include "tests/support/overlap_log.hpp"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -76,11 +79,12 @@ struct Options {
   }
 };
 
-// Orders from stdin. Its end is the end of the test: nothing is cleaned up then.
+// The end of the file is the end of the test: nothing is cleaned up then.
 class Orders {
  public:
-  void read() {
-    for (std::string line; std::getline(std::cin, line);) {
+  void read(const std::string& file) {
+    std::ifstream lines{file};
+    for (std::string line; std::getline(lines, line);) {
       const std::lock_guard lock{mutex_};
       orders_.push_back(line);
       if (line == "stop") {
@@ -254,7 +258,11 @@ class Taker {
 int main(int argc, char** argv) {
   const Options options{argc, argv};
   Orders orders;
-  std::thread reader{[&] { orders.read(); }};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::thread reader;
+  if (options.has("--orders")) {
+    reader = std::thread{[&] { orders.read(options.text("--orders")); }};
+  }
   try {
     Teller teller;
     Client client{options.text("--store"), {.observer = &teller}};
