@@ -19,7 +19,6 @@ int exit_code_for(std::error_code code) noexcept {
     case errc::invalid_url:
     case errc::invalid_name:
     case errc::invalid_options:
-    case errc::unsupported:
       return exit_usage;
     case errc::expired:
     case errc::taken:
