@@ -42,10 +42,18 @@ int dispatch(Arguments arguments) {
   return found->run(arguments.subspan(1));
 }
 
+// Before options are parsed, because a password has to go from sight before that.
+bool asked_for_silence(Arguments arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::any_of(arguments.begin(), end, [](const std::string& argument) {
+    return argument == "-q" || argument == "--quiet";
+  });
+}
+
 int run_main(std::span<char*> raw) {
   fill_standard_descriptors();
   const std::vector<std::string> arguments{raw.begin(), raw.end()};
-  if (blank_passwords(raw)) {
+  if (blank_passwords(raw) && !asked_for_silence(arguments)) {
     print_error_line(
         "the process list showed a password for a moment: keep it in a file that "
         "HOLDFAST_PASSWORD_FILE names");

@@ -94,6 +94,10 @@ ChildActions ChildMachine::main_exited(int status) {
     return {};
   }
   state_ = State::lingering;
+  if (grace_ends_ && !lease_over_ && !wrapper_gone_) {
+    // A shell that dies of the signal leaves its children without a word: it is theirs as well.
+    return {{Type::report_exited, status}, {Type::stop_tree}};
+  }
   return {{Type::report_exited, status}};
 }
 

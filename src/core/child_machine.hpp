@@ -54,7 +54,8 @@ class ChildMachine {
   // A renewal was confirmed. Deadlines only move later; an earlier one is ignored, and so is any
   // once the lease has made the tree stop: what got TERM must not be surprised by a second life.
   void extend(ChildDeadline deadline);
-  // Pass a signal on. TERM, INT, HUP and QUIT also start the grace.
+  // Pass a signal on. TERM, INT, HUP and QUIT also start the grace; what the main process leaves
+  // behind when it ends in that time gets TERM.
   ChildActions forward(Instant now, int signal);
   // The lease is known to be lost: TERM at once, KILL after the grace or at the last `kill_at`.
   ChildActions lose(Instant now);

@@ -184,6 +184,14 @@ TEST(ChildMachine, ASignalReachesWhatTheMainProcessLeftBehind) {
   EXPECT_EQ(machine.on_timer(at(2s)), (ChildActions{{Type::kill_tree}}));
 }
 
+TEST(ChildMachine, WhatTheMainProcessLeavesOnASignalIsStoppedToo) {
+  ChildMachine machine = running();
+  machine.forward(at(1s), SIGTERM);
+  EXPECT_EQ(machine.main_exited(SIGTERM),
+            (ChildActions{{Type::report_exited, SIGTERM}, {Type::stop_tree}}));
+  EXPECT_EQ(machine.on_timer(at(2s)), (ChildActions{{Type::kill_tree}}));
+}
+
 TEST(ChildMachine, ALossStopsAtOnceAndKillsAfterTheGrace) {
   ChildMachine machine = running();
   EXPECT_EQ(machine.lose(at(1s)), lease_stop);
