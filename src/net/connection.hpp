@@ -6,7 +6,7 @@
 #include "net/stream.hpp"
 #include "net/tls_session.hpp"
 
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 
 #include <memory>
 #include <span>

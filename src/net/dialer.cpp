@@ -1,7 +1,7 @@
 #include "net/dialer.hpp"
 
 #include "runtime/event_loop.hpp"
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

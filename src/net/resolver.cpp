@@ -2,7 +2,7 @@
 
 #include "runtime/descriptor.hpp"
 #include "runtime/event_loop.hpp"
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 
 #include <ares.h>
 #include <sys/time.h>

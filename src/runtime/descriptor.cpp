@@ -1,7 +1,7 @@
 #include "runtime/descriptor.hpp"
 
 #include "runtime/event_loop.hpp"
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 
 #include <asio/posix/stream_descriptor.hpp>
 

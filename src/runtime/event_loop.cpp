@@ -1,7 +1,7 @@
 #include "runtime/event_loop.hpp"
 
 #include "runtime/descriptor.hpp"
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 #include "runtime/posted.hpp"
 #include "runtime/random_source.hpp"
 #include "runtime/timer_queue.hpp"

@@ -1,7 +1,7 @@
 #include "runtime/loop_thread.hpp"
 
 #include "runtime/event_loop.hpp"
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 #include "runtime/signals_blocked.hpp"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "runtime/notifier_pool.hpp"
 
-#include "runtime/fork_generation.hpp"
+#include "runtime/made_here.hpp"
 #include "runtime/signals_blocked.hpp"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // Random bytes of the kernel, fetched ahead: an owner id costs no system call of its own.
 #pragma once
 
-#include "runtime/fork_generation.hpp"
+#include "base/fork_generation.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ class RandomSource {
  private:
   std::array<std::uint8_t, 256> ahead_{};
   std::size_t used_ = sizeof ahead_;
-  std::uint64_t generation_ = fork_generation();
+  unsigned generation_ = fork_generation();
 };
 
 }  // namespace holdfast

@@ -1,6 +1,5 @@
 #include "runtime/event_loop.hpp"
 
-#include "runtime/fork_generation.hpp"
 #include "runtime/random_source.hpp"
 
 #include <gtest/gtest.h>

@@ -3,14 +3,12 @@
 // there. Children made by vfork() or a raw clone() are not seen; they may only exec.
 #pragma once
 
+#include "base/fork_generation.hpp"
+
 #include <atomic>
-#include <cstdint>
 #include <memory>
 
 namespace holdfast {
-
-// How often this process descends from a fork() since the first call. Thread-safe.
-std::uint64_t fork_generation() noexcept;
 
 // Remembers the process that made it.
 class MadeHere {
@@ -18,7 +16,7 @@ class MadeHere {
   explicit operator bool() const noexcept { return generation_ == fork_generation(); }
 
  private:
-  std::uint64_t generation_ = fork_generation();
+  unsigned generation_ = fork_generation();
 };
 
 // Gives `thing` up without destroying it. It stays reachable, so that leak checkers know that it
