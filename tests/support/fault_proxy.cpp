@@ -152,7 +152,6 @@ struct FaultProxy::State {
   Mode mode = Mode::pass;
   std::chrono::milliseconds delay{0};
   bool stopping = false;
-  std::vector<std::unique_ptr<ProxyLink>> links{};
 
   std::mutex mutex{};
   std::condition_variable changed{};
@@ -161,6 +160,7 @@ struct FaultProxy::State {
   std::mutex counts_mutex{};
   std::vector<std::unique_ptr<ProxyCounts>> counts{};
 
+  std::vector<std::unique_ptr<ProxyLink>> links{};  // they write to `counts` when they go
   std::thread thread{};
 };
 

@@ -91,9 +91,11 @@ bool ProxyLink::receive(int from, Way& way, bool swallow, std::chrono::milliseco
 bool ProxyLink::send(int to, Way& way, std::atomic<std::uint64_t>& count) {
   while (!way.chunks.empty() && way.chunks.front().due <= Clock::now()) {
     std::string& bytes = way.chunks.front().bytes;
+    // Counted first: who has received a byte must find it counted.
+    count += bytes.size();
     const ssize_t sent = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    count -= bytes.size() - static_cast<std::uint64_t>(std::max<ssize_t>(sent, 0));
     if (sent < 0) return errno == EAGAIN || errno == EINTR;
-    count += static_cast<std::uint64_t>(sent);
     bytes.erase(0, static_cast<std::size_t>(sent));
     if (!bytes.empty()) return true;
     way.chunks.pop_front();
