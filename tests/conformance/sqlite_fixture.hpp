@@ -9,14 +9,17 @@
 #include <holdfast/error.hpp>
 #include <holdfast/store.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace holdfast::sqlite_tests {
@@ -159,16 +162,24 @@ inline std::shared_ptr<StoreFactory> factory_of(const std::string& path,
   return make_sqlite_factory(StoreUrl::parse("sqlite://" + path + query));
 }
 
+// What an answer says, if it is a failure.
+template <class... Answers>
+std::string failure_text(const std::variant<Answers...>& reply) {
+  if constexpr ((std::same_as<Answers, Failed> || ...)) {
+    if (const auto* failed = std::get_if<Failed>(&reply)) {
+      return failed->code.message() + ": " + failed->detail;
+    }
+  }
+  return "another answer: number " + std::to_string(reply.index());
+}
+
+// Throws, which fails the test, if the answer is another one.
 template <class Wanted, class Reply>
 const Wanted& expect(const Reply& reply) {
   if (const auto* wanted = std::get_if<Wanted>(&reply)) {
     return *wanted;
   }
-  std::string seen = "another answer: number " + std::to_string(reply.index());
-  if (const auto* failed = std::get_if<Failed>(&reply)) {
-    seen = failed->code.message() + ": " + failed->detail;
-  }
-  throw std::runtime_error(seen);
+  throw std::runtime_error(failure_text(reply));
 }
 
 template <class Reply>
