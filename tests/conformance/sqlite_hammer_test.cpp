@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -41,7 +42,7 @@ class SharedBoard {
     void* memory =
         mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    board_ = new (memory) Board;
+    board_ = std::construct_at(static_cast<Board*>(memory));
   }
   SharedBoard(const SharedBoard&) = delete;
   SharedBoard& operator=(const SharedBoard&) = delete;

@@ -274,6 +274,24 @@ TEST_F(C33SqlitePlace, ANewProcessRefusesWhenOthersLostTheirLog) {
   expect<Granted>(acquire_at(path));  // nobody uses it any more: start anew
 }
 
+TEST_F(C33SqlitePlace, AForkedChildMayNotUseWhatItsParentHasOpen) {
+  Asker asker{factory_of(path)};
+  expect<Granted>(asker.acquire(claim("a", 1)));
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto reply = acquire_at(path);
+    const auto* failed = std::get_if<Failed>(&reply);
+    const bool refused = failed != nullptr && failed->code == errc::storage_unsafe &&
+                         failed->detail.find("forked") != std::string::npos;
+    asker.store().close();  // leaves the parent's locks alone
+    _exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  expect<Renewed>(asker.renew(claim("a", 1)));
+}
+
 TEST_F(C33SqlitePlace, AnotherBootEndsEveryLeaseAndKeepsFencesRising) {
   sqlite::Settings settings;
   settings.path = path;

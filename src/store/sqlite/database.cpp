@@ -41,6 +41,14 @@ Database::Database(const std::string& path) {
   int keep = 1;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  // A short log: whoever opens the file first, as every `holdfast run` may, has to read all of it.
+  sqlite3_wal_autocheckpoint(handle, 256);
+}
+
+Database::~Database() {
+  if (made_in_ != fork_generation()) {
+    static_cast<void>(handle_.release());  // the parent's: closing it here would disturb it
+  }
 }
 
 void Database::Close::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }

@@ -2,6 +2,8 @@
 // success are thrown as SqlError; the store turns them into answers at one place.
 #pragma once
 
+#include "base/fork_generation.hpp"
+
 #include <holdfast/types.hpp>
 
 #include <concepts>
@@ -115,6 +117,7 @@ class Database {
   explicit Database(const std::string& path);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
+  ~Database();
 
   void execute(const char* sql);
   bool in_transaction() const noexcept;
@@ -126,6 +129,7 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const noexcept;
   };
+  unsigned made_in_ = fork_generation();
   std::unique_ptr<sqlite3, Close> handle_{};
   Statement begin_read_{*this, "BEGIN"};
   Statement begin_write_{*this, "BEGIN IMMEDIATE"};

@@ -1,5 +1,6 @@
 #include "store/sqlite/open_file.hpp"
 
+#include "base/fork_generation.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/wake_file.hpp"
 
@@ -28,6 +29,7 @@ constexpr off_t lock_bytes = 512;
 
 struct Use {
   int count = 0;
+  unsigned generation = 0;  // of the process that opened it
   std::optional<Companions> companions{};
   std::optional<Instant> suspicious_since{};
 };
@@ -99,7 +101,13 @@ OpenFile::OpenFile(const LockFile& file) : id_(file.id()) {
   Registry& all = registry();
   const std::scoped_lock lock(all.mutex);
   Use& use = all.uses[id_];
+  if (use.count != 0 && use.generation != fork_generation()) {
+    throw Error(errc::storage_unsafe,
+                "this process was forked from one that has " + file.path() +
+                    " open, and SQLite's locks do not survive that; fork first, or exec");
+  }
   if (use.count == 0) {
+    use.generation = fork_generation();
     use.companions.reset();
     require_not_orphaned(use, file);
   } else if (use.companions && file.companions() != use.companions) {

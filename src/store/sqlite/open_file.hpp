@@ -12,8 +12,9 @@ namespace holdfast::sqlite {
 // done only while this process has the file not open.
 class OpenFile {
  public:
-  // Throws Error{storage_unsafe}, or SqlError that is_busy() while it is not yet sure: a process
-  // that is just opening or closing the file looks the same for a moment.
+  // Throws Error{storage_unsafe}, also in a forked child whose parent has the file open: SQLite
+  // would take the parent's locks for its own there. Throws SqlError that is_busy() while it is
+  // not yet sure: a process that is just opening or closing the file looks the same for a moment.
   explicit OpenFile(const LockFile& file);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
