@@ -149,6 +149,17 @@ TEST_P(StoreHandOff, CarriesTheWaitersMinHold) {
   EXPECT_GE(until_granted(claim()) + 150ms, handed + 400ms);
 }
 
+TEST_P(StoreHandOff, AnUnansweredOneKeepsNoMinHold) {
+  const Claim a = claim();
+  store().grant(a);
+  Claim b = waiter("job", 200ms);
+  b.min_hold = 30s;
+  store().queue(b);
+  store().release(a);
+  store().await_hand_off(b.owner);
+  until_granted(claim());
+}
+
 // The first request of any kind that meets an ended record with waiters grants the head.
 enum class First { try_acquire, join, renew, withdraw, break_name };
 

@@ -207,9 +207,6 @@ void LockTable::hand_off(Name& name, Reading at, Notices& notices) {
   if (record.max_end) {
     record.expires = std::min(record.expires, *record.max_end);
   }
-  if (record.min_end) {
-    record.expires = std::max(record.expires, *record.min_end);
-  }
   notices.emplace_back(HandedOff{head.claim.owner, record.fence, record.fence});
 }
 

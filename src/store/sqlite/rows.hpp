@@ -99,9 +99,6 @@ inline void make_provisional(LeaseRow& row, Instant alive_until) {
   if (row.max_end) {
     row.expires = std::min(row.expires, *row.max_end);
   }
-  if (row.min_end) {
-    row.expires = std::max(row.expires, *row.min_end);
-  }
 }
 
 }  // namespace holdfast::sqlite
