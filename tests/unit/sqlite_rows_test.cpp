@@ -49,9 +49,12 @@ TEST(SqliteRows, MaxHoldBoundsAndMinHoldExtends) {
 }
 
 TEST(SqliteRows, AHandOffEndsWithThePlaceInTheQueue) {
-  LeaseRow row = new_hold(owner(1), 1s, 60s, 0s, {}, now);
+  LeaseRow row = new_hold(owner(1), 1s, 0s, 0s, {}, now);
   make_provisional(row, now + 2s);
-  EXPECT_EQ(row.expires, now + 3s) << "min_hold begins to count when the waiter confirms";
+  EXPECT_EQ(row.expires, now + 3s);
+  row = new_hold(owner(1), 1s, 60s, 0s, {}, now);
+  make_provisional(row, now + 2s);
+  EXPECT_EQ(row.expires, now + 60s) << "but not before min_hold";
   row = new_hold(owner(1), 0s, 0s, 1s, {}, now);
   make_provisional(row, now + 2s);
   EXPECT_EQ(row.expires, now + 1s);

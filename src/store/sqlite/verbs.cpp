@@ -148,10 +148,10 @@ void Verbs::grant(const std::string& name, LeaseRow& row, const LeaseRow& hold, 
   table_.put(name, row);
 }
 
-bool Verbs::hand_off(const std::string& name, LeaseRow& row, Step& step) {
+void Verbs::hand_off(const std::string& name, LeaseRow& row, Step& step) {
   const auto head = table_.living_head(name, step.now);
   if (!head) {
-    return false;
+    return;
   }
   LeaseRow hold =
       new_hold(head->owner, head->lock_delay, head->min_hold, head->max_hold, head->who, step.now);
@@ -160,7 +160,6 @@ bool Verbs::hand_off(const std::string& name, LeaseRow& row, Step& step) {
   table_.leave(head->ticket);
   table_.log_wake(WakeRow::Kind::handed_off, head->owner, row.fence);
   step.woke = true;
-  return true;
 }
 
 void Verbs::free(LeaseRow& row, Step& step) {

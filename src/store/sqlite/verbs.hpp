@@ -39,7 +39,7 @@ class Verbs {
  private:
   void grant(const std::string& name, LeaseRow& row, const LeaseRow& hold, Step& step);
   // Hands a free name to the first living waiter, if there is one.
-  bool hand_off(const std::string& name, LeaseRow& row, Step& step);
+  void hand_off(const std::string& name, LeaseRow& row, Step& step);
   AcquireReply enqueue(const Claim& claim, const LeaseRow& row, Step& step);
   void free(LeaseRow& row, Step& step);
 
