@@ -1,4 +1,5 @@
 // What the command says of itself, the man page and the reference must agree.
+#include "test_paths.hpp"
 #include "tests/package/scratch.hpp"
 
 #include <gtest/gtest.h>
