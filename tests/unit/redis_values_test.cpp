@@ -4,6 +4,7 @@
 #include "base/store_url.hpp"
 #include "store/redis/errors.hpp"
 #include "store/redis/replies.hpp"
+#include "store/redis/requests.hpp"
 #include "store/redis/retry_delay.hpp"
 #include "store/redis/server_report.hpp"
 #include "store/redis/settings.hpp"
@@ -137,6 +138,39 @@ TEST(RedisReplies, Renewed) {
   EXPECT_EQ(std::get<Gone>(replies.at(1)).reason, GoneReason::taken);
   EXPECT_EQ(std::get<Gone>(replies.at(2)).reason, GoneReason::broken);
   EXPECT_EQ(std::get<Renewed>(replies.at(3)).ttl, 0s);
+}
+
+// ---- requests ----------------------------------------------------------------------------------
+
+std::vector<std::string> words_of(const Request& request) {
+  std::string bytes;
+  request.write(bytes);
+  const Reply command = reply_of(bytes);  // a command is an array of strings, as a reply may be
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    words.emplace_back(command.at(i).text());
+  }
+  return words;
+}
+
+TEST(RedisRequests, TimesRoundUpToMilliseconds) {
+  const Settings settings = settings_of("redis://h");
+  const Claim claim{.name = "a", .ttl = 1500ms + 1ns, .liveness = 999us, .lock_delay = 1ns};
+  const auto words = words_of(acquire_request(claim, true, settings));
+  ASSERT_EQ(words.size(), 3U + 7U + 12U);
+  const std::vector<std::string> arguments(words.begin() + 11, words.begin() + 18);
+  EXPECT_EQ(arguments,
+            (std::vector<std::string>{"1", "1", settings.channel_base, "1501", "0", "0", "1"}));
+  EXPECT_EQ(words_of(withdraw_request(claim, {.tombstone = true}, settings)).at(12), "1501");
+  EXPECT_EQ(words_of(withdraw_request(claim, {}, settings)).at(12), "0");
+}
+
+TEST(RedisRequests, NoFieldCanForgeTheSeparator) {
+  Claim claim{.name = "a", .ttl = 1s};
+  claim.who = {"ho\x1fst", 1, "no\x1fte"};
+  const auto words = words_of(acquire_request(claim, false, settings_of("redis://h")));
+  EXPECT_EQ(words.at(words.size() - 2), "ho st");
+  EXPECT_EQ(words.back(), "no te");
 }
 
 // ---- errors ------------------------------------------------------------------------------------

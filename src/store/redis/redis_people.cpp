@@ -2,19 +2,11 @@
 #include "store/redis/redis_store.hpp"
 
 #include "store/redis/replies.hpp"
-#include "store/redis/request_keys.hpp"
+#include "store/redis/requests.hpp"
 
 namespace holdfast::redis {
 
 namespace {
-
-constexpr std::string_view scan_count = "200";
-
-Request inspect_request(const RedisKeys& keys, const std::string& name) {
-  Request request = Request::of_script(scripts().inspect, 6);
-  add_all_keys(request, keys, name);
-  return request;
-}
 
 struct ScanPage {
   std::string cursor{};  // empty: the last one
@@ -48,7 +40,7 @@ void RedisStore::inspect(const std::string& name, UniqueFunction<void(InspectRep
 
 void RedisStore::inspect_by(const std::string& name, Instant by,
                             UniqueFunction<void(InspectReply)> done) {
-  link_.send(inspect_request(settings_->keys, name), by,
+  link_.send(inspect_request(name, *settings_), by,
              answer_with<InspectReply>(std::move(done), [name](const Reply& reply) {
                return parse_inspected(reply, name);
              }));
@@ -56,10 +48,7 @@ void RedisStore::inspect_by(const std::string& name, Instant by,
 
 void RedisStore::break_name(const std::string& name, BreakMode mode,
                             UniqueFunction<void(BreakReply)> done) {
-  Request request = Request::of_script(scripts().break_name, 6);
-  add_all_keys(request, settings_->keys, name);
-  request.add(mode == BreakMode::now ? "1" : "0").add(settings_->channel_base);
-  link_.send(std::move(request), deadline(),
+  link_.send(break_request(name, mode, *settings_), deadline(),
              answer_with<BreakReply>(std::move(done), parse_broken));
 }
 
@@ -85,12 +74,6 @@ struct RedisStore::Listing {
 
 void RedisStore::list(const std::string& prefix, const std::string& cursor,
                       UniqueFunction<void(ListReply)> done) {
-  Request request = Request::of_command("SCAN");
-  request.add(cursor.empty() ? "0" : cursor)
-      .add("MATCH")
-      .add(settings_->keys.scan_pattern())
-      .add("COUNT")
-      .add(scan_count);
   using Scanned = std::variant<ScanPage, Failed>;
   const Instant by = deadline();
   UniqueFunction<void(Scanned)> go_on = [this, by,
@@ -106,7 +89,7 @@ void RedisStore::list(const std::string& prefix, const std::string& cursor,
     listing->done = std::move(done);
     inspect_found(listing, by);
   };
-  link_.send(std::move(request), by,
+  link_.send(scan_request(cursor, *settings_), by,
              answer_with<Scanned>(std::move(go_on), [this, prefix](const Reply& reply) {
                return parse_scan(reply, settings_->keys, prefix);
              }));

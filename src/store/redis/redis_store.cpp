@@ -7,12 +7,6 @@
 
 namespace holdfast::redis {
 
-namespace {
-
-using Kind = RedisKeys::Kind;
-
-}  // namespace
-
 RedisStore::RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings)
     : loop_(loop), settings_(std::move(settings)), link_(loop, settings_) {}
 
@@ -88,17 +82,6 @@ void RedisStore::renew(std::span<const Claim> claims,
 
 void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
                               const std::shared_ptr<Renewal>& renewal) {
-  Request request = Request::of_script(scripts().renew, 2 * claims.size());
-  for (const Claim& claim : claims) {
-    request.add(settings_->keys.lock(claim.name))
-        .add(settings_->keys.helper(Kind::record, claim.name));
-  }
-  request.add(settings_->channel_base);
-  for (const Claim& claim : claims) {
-    request.add(claim.owner.text())
-        .add_number(milliseconds_of(claim.ttl))
-        .add_number(milliseconds_of(claim.lock_delay));
-  }
   using Batch = std::variant<std::vector<RenewReply>, Failed>;
   const std::size_t count = claims.size();
   UniqueFunction<void(Batch)> collect = [renewal, first, count](Batch batch) {
@@ -113,7 +96,7 @@ void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
       renewal->done(std::move(renewal->replies));
     }
   };
-  link_.send(std::move(request), deadline(),
+  link_.send(renew_request(claims, *settings_), deadline(),
              answer_with<Batch>(std::move(collect), [count](const Reply& reply) {
                return parse_renewed(reply, count);
              }));
