@@ -26,7 +26,9 @@ inline Duration renew_interval(Duration ttl) {
 }
 
 // How long a waiter keeps its place in the queue without a beat.
-inline Duration liveness_of(Duration ttl) { return std::min<Duration>(ttl, std::chrono::seconds{5}); }
+inline Duration liveness_of(Duration ttl) {
+  return std::min<Duration>(ttl, std::chrono::seconds{5});
+}
 
 // No waiter looks away for longer than this, whatever wake-ups do.
 inline constexpr Duration recheck_max = std::chrono::seconds{2};
