@@ -71,9 +71,8 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
 
 WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, Reading at,
                                   Notices& notices) {
-  if (options.tombstone && !entombed(claim.owner, at.now)) {
-    tombstones_[claim.owner] = at.now + claim.ttl;
-    tombstone_ends_.emplace(at.now + claim.ttl, claim.owner);
+  if (options.tombstone) {
+    entomb(claim.owner, at.now + claim.ttl);
   }
   const auto entry = names_.find(claim.name);
   if (entry == names_.end()) {
@@ -228,6 +227,14 @@ NameView LockTable::view(const std::string& key, const Name& name, Instant now) 
     }
   }
   return seen;
+}
+
+// A withdraw that is repeated counts from its last arrival.
+void LockTable::entomb(const OwnerId& owner, Instant until) {
+  Instant& end = tombstones_[owner];
+  tombstone_ends_.erase({end, owner});
+  end = std::max(end, until);
+  tombstone_ends_.emplace(end, owner);
 }
 
 bool LockTable::entombed(const OwnerId& owner, Instant now) {

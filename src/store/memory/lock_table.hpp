@@ -76,6 +76,7 @@ class LockTable {
   static AcquireReply refuse(Name& name, const Claim& claim, Store::Queueing queueing, Instant now);
   static Holder holder_view(const Record& record, Instant now);
   static NameView view(const std::string& key, const Name& name, Instant now);
+  void entomb(const OwnerId& owner, Instant until);
   bool entombed(const OwnerId& owner, Instant now);
   void forget_if_idle(std::map<std::string, Name>::iterator entry);
 
