@@ -81,6 +81,9 @@ Explained explain_current_exception(const std::string& path) {
     return {Failed{error.code(), false, error.detail()}, false};
   } catch (const std::bad_alloc&) {
     return {Failed{make_error_code(errc::store_unavailable), true, "out of memory"}, true};
+  } catch (const std::exception& error) {
+    return {Failed{make_error_code(errc::store_unavailable), true, path + ": " + error.what()},
+            true};
   }
 }
 
