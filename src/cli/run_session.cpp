@@ -1,8 +1,7 @@
 #include "cli/run_session.hpp"
 
-#include "base/duration_text.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/holder_text.hpp"
+#include "cli/exit_within.hpp"
 #include "cli/process_tree.hpp"
 #include "cli/secrets.hpp"
 
@@ -23,9 +22,9 @@ namespace holdfast::cli {
 
 namespace {
 
-// The event that says who holds the name comes on another thread, just before or after the answer.
-constexpr Duration refusal_patience = std::chrono::milliseconds{200};
 constexpr Duration left_behind_patience = std::chrono::seconds{1};
+constexpr Duration silence_patience = std::chrono::seconds{2};
+constexpr Duration stop_patience = std::chrono::milliseconds{700};
 
 bool asks_to_end(int signal) noexcept {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
@@ -49,6 +48,12 @@ RunSession::RunSession(const RunOptions& options, const SignalPlan& signals, Sup
       signal_source_(signalfd(-1, &signals.taken, SFD_CLOEXEC | SFD_NONBLOCK)) {}
 
 RunSession::~RunSession() {
+  // Closing waits for clean-up that the store may never answer; a TTL does it then. Who asked us
+  // to stop is not kept waiting.
+  std::optional<ExitWithin> bound;
+  if (stop_signal_ != 0) {
+    bound.emplace(stop_patience, exit_code_);
+  }
   stop_.request_stop();
   client_.close();  // no event may come once the queue is gone
 }
@@ -68,12 +73,20 @@ int RunSession::run() {
     if (left_behind_at_ && now >= left_behind_at_) {
       tell_left_behind();
     }
+    if (silent_at_ && now >= silent_at_) {
+      silent_at_.reset();
+      messages_.say("no_answer", "no answer yet from " + client_.url() + "; trying on",
+                    {{"name", options_.name}});
+    }
   }
   return exit_code_;
 }
 
 // On a thread of its own, because the quickest acquire is one that blocks its caller.
 void RunSession::begin_acquiring() {
+  if (options_.wait.value_or(Duration::max()) > silence_patience) {
+    silent_at_ = BootClock::now() + silence_patience;
+  }
   acquirer_ = std::jthread{[this] {
     Acquired acquired;
     try {
@@ -97,8 +110,8 @@ int RunSession::milliseconds_to_wait() const {
   if (refusal_) {
     next = *refusal_shown_at_;
   }
-  if (left_behind_at_) {
-    next = std::min(next, *left_behind_at_);
+  for (const auto& other : {left_behind_at_, silent_at_}) {
+    next = std::min(next, other.value_or(Instant::max()));
   }
   if (next == Instant::max()) {
     return -1;
@@ -151,140 +164,6 @@ void RunSession::reap() {
       status_ = status;  // the supervisor died before it could tell
     }
   }
-}
-
-// ---- the lease ---------------------------------------------------------------------------------
-
-void RunSession::take_happenings() {
-  while (auto happening = events_.pop()) {
-    if (auto* acquired = std::get_if<Acquired>(&*happening)) {
-      on_acquired(*acquired);
-    } else {
-      on_event(std::get<Event>(*happening));
-    }
-  }
-}
-
-void RunSession::on_acquired(Acquired& acquired) {
-  acquirer_.join();
-  if (acquired.error) {
-    refusal_ = acquired.error;
-    refusal_shown_at_ = BootClock::now() + (holder_ ? Duration{0} : refusal_patience);
-    return;
-  }
-  lease_ = std::move(acquired.lease);
-  phase_ = Phase::granted;
-  // A signal may have come while the answer was on its way from the other thread.
-  take_signals();
-  if (phase_ == Phase::granted && stop_signal_ != 0) {
-    end(128 + stop_signal_);
-  }
-  start_if_possible();
-}
-
-void RunSession::on_not_acquired(const std::exception_ptr& error) {
-  if (stop_signal_ != 0) {
-    return end(128 + stop_signal_);
-  }
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& failure) {
-    const int code = exit_code_for(failure.code());
-    Messages::Fields fields{{"name", options_.name}};
-    if (code != exit_busy) {
-      messages_.say(error_word(static_cast<errc>(failure.code().value())), failure.what(), fields);
-      return end(code);
-    }
-    std::string text = options_.name + " is taken";
-    if (holder_) {
-      text = options_.name + " is " + held_text(*holder_);
-      fields["holder"] = to_json(*holder_);
-    }
-    if (options_.wait != Duration{0}) {
-      text += "; gave up after " + duration_text(options_.wait.value_or(Duration{0}));
-    }
-    messages_.say(error_word(static_cast<errc>(failure.code().value())), text, fields);
-    end(options_.busy_exit);
-  }
-}
-
-void RunSession::on_event(const Event& event) {
-  switch (event.kind) {
-    case Event::Kind::waiting:
-      holder_ = event.holder;
-      return messages_.say("waiting",
-                           "waiting for " + options_.name + ", " + held_text(event.holder),
-                           {{"name", options_.name}, {"holder", to_json(event.holder)}});
-    case Event::Kind::not_granted:
-      if (event.holder.owner != OwnerId{}) {
-        holder_ = event.holder;
-      }
-      refusal_shown_at_ = BootClock::now();
-      return;
-    case Event::Kind::granted:
-      return messages_.detail(
-          "granted", "got " + options_.name + " with fence " + std::to_string(to_int(event.fence)),
-          {{"name", options_.name}, {"fence", to_int(event.fence)}});
-    case Event::Kind::renewed:
-      renewal_trouble_ = false;
-      supervisor_.extend(deadline());
-      return start_if_possible();
-    case Event::Kind::renewal_failed:
-      if (!lease_over_ && !std::exchange(renewal_trouble_, true)) {
-        messages_.say("renewal_failed",
-                      "cannot renew " + options_.name + ": " + event.detail +
-                          "; trying on, the command is stopped in " +
-                          duration_text(deadline().term_at - BootClock::now()),
-                      {{"name", options_.name}, {"detail", event.detail}});
-      }
-      return;
-    case Event::Kind::lost:
-      return on_lost(event);
-    case Event::Kind::released:
-      return;
-  }
-}
-
-void RunSession::on_lost(const Event& event) {
-  if (phase_ == Phase::running) {
-    supervisor_.lose();
-  }
-  if (!std::exchange(lease_over_, true)) {
-    messages_.say(
-        "lost", "lost " + options_.name + ": " + event.code.message(),
-        {{"name", options_.name}, {"reason", error_word(static_cast<errc>(event.code.value()))}});
-  }
-  start_if_possible();  // not any more: it ends the run if nothing was started
-}
-
-// A lease that was handed on is provisional: until its first renewal the window may be too short
-// for a command that wants a grace.
-void RunSession::start_if_possible() {
-  if (phase_ != Phase::granted) {
-    return;
-  }
-  if (const std::error_code why = lease_.why_lost()) {
-    return end(why == errc::expired ? exit_unavailable : exit_lost);
-  }
-  const ChildDeadline window = deadline();
-  if (BootClock::now() < window.term_at) {
-    phase_ = Phase::running;
-    supervisor_.start(window, environment());
-  }
-}
-
-ChildDeadline RunSession::deadline() const {
-  const Instant until = lease_.trusted_until();
-  return {until - options_.grace, until};
-}
-
-std::vector<std::string> RunSession::environment() const {
-  return {"HOLDFAST_NAME=" + options_.name,
-          "HOLDFAST_FENCE=" + std::to_string(to_int(lease_.fence())),
-          "HOLDFAST_FLOOR=" + std::to_string(to_int(lease_.floor())),
-          "HOLDFAST_OWNER=" + lease_.owner().text(),
-          "HOLDFAST_TTL=" + exact_duration_text(lease_.ttl()),
-          "HOLDFAST_STORE=" + client_.url()};
 }
 
 // ---- the command -------------------------------------------------------------------------------

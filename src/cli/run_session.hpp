@@ -86,6 +86,7 @@ class RunSession {
   pid_t command_pid_ = 0;
   std::optional<int> status_{};              // of the command's main process
   std::optional<Instant> left_behind_at_{};  // when to tell of processes left behind
+  std::optional<Instant> silent_at_{};       // when to tell that the store has not answered
 };
 
 }  // namespace holdfast::cli

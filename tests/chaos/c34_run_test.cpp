@@ -168,6 +168,19 @@ TEST_F(C34, AnAnswerThatIsSwallowedStartsNothing) {
   expect_refused("redis://127.0.0.1:" + std::to_string(proxy.port()));
 }
 
+TEST_F(C34, WaitingForASilentServerCanBeEnded) {
+  HOLDFAST_NEEDS("redis", RedisServer::installed(), RedisServer::how_to_install);
+  RedisServer server;
+  server.freeze();
+  const auto child = start(server.url(), "forever");
+  EXPECT_TRUE(eventually([&] { return child->err().find("no answer") != std::string::npos; }));
+  EXPECT_TRUE(child->running());
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(1s), 128 + SIGTERM) << child->err();
+  EXPECT_FALSE(std::filesystem::exists(folder() / "wrong"));
+  server.thaw();
+}
+
 TEST_F(C34, AWrongPasswordStartsNothingAndIsNotShown) {
   HOLDFAST_NEEDS("redis", RedisServer::installed(), RedisServer::how_to_install);
   RedisServer server{RedisOptions{.password = "right"}};
