@@ -20,6 +20,13 @@ ClientCore::Outcome refused(errc code, std::string detail = {}) {
   return {Lease{}, code, std::move(detail)};
 }
 
+// A lane that nobody runs sends nothing, and the next who runs this one may never come.
+void send_what_was_asked(Lane& lane) {
+  const auto turned = std::make_shared<bool>(false);
+  lane.post([turned] { *turned = true; });
+  lane.run_until([turned] { return *turned; });
+}
+
 }  // namespace
 
 ClientCore::Outcome ClientCore::acquire(const std::string& name, const LeaseOptions& options,
@@ -43,6 +50,7 @@ ClientCore::Outcome ClientCore::acquire(const std::string& name, const LeaseOpti
       // On the same connection, in case nothing else gets through, and from the loop until the
       // store has answered.
       lane->store().withdraw(machine.claim(), *left_over, [](const WithdrawReply&) {});
+      send_what_was_asked(lane->runtime());
       on_loop([claim = machine.claim(), options = *left_over](Engine& engine) {
         engine.clean_up(claim, options);
       });
@@ -242,11 +250,12 @@ Operation ClientCore::start_acquire(const std::string& name, const LeaseOptions&
   const OwnerId owner = claim.owner;
   AcquireMachine machine{std::move(claim), options.safety_margin,
                          deadline_of(wait, BootClock::now())};
-  auto async = std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), options);
-  async->stop_with(wait.stop, owner);
-  on_loop([machine, async = std::move(async)](Engine& engine) mutable {
+  const auto async = std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), options);
+  on_loop([machine, async](Engine& engine) mutable {
     engine.start(std::move(machine), [async](const AcquireMachine& ended) { async->end(ended); });
   });
+  // Not before: a stop that was requested already cancels at once, and there must be what to cancel.
+  async->stop_with(wait.stop, owner);
   return Operation{std::make_shared<OperationState>(weak_from_this(), owner)};
 }
 

@@ -111,6 +111,20 @@ TEST_F(MutexOnMemory, TimesOutAndCancels) {
   EXPECT_EQ(ec, errc::cancelled);
 }
 
+TEST_F(MutexOnMemory, StartAcquireHearsAStopThatCameBeforeIt) {
+  Mutex a{client_, "job"};
+  Mutex b{other_, "job"};
+  const Lease held = b.acquire();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto ended = std::make_shared<std::promise<std::error_code>>();
+  a.start_acquire({.timeout = 30s, .stop = stop.get_token()},
+                  [ended](std::error_code ec, const Lease&) { ended->set_value(ec); });
+  auto result = ended->get_future();
+  ASSERT_EQ(result.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(result.get(), errc::cancelled);
+}
+
 TEST_F(MutexOnMemory, BreakTellsTheHolder) {
   Mutex a{client_, "job", {.ttl = 30s}};
   // Granted by the loop, so that the client is known to listen; news before that would only come

@@ -33,10 +33,13 @@ void Link::close() noexcept {
 
 void Link::send(Request request, Instant deadline, Handler handler,
                 std::optional<OwnerId> acquires) {
+  send({std::move(request), deadline, std::move(handler), acquires});
+}
+
+void Link::send(Ask ask) {
   if (closed_) {
     return;
   }
-  Ask ask{std::move(request), deadline, std::move(handler), acquires};
   if (current_ != nullptr && current_->state() == Connection::State::ready) {
     current_->send(std::move(ask));
     return;
@@ -56,7 +59,13 @@ void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant
     }
   }
   if (!copied) {
-    send(std::move(request), deadline, std::move(handler));
+    // Behind the acquire on the connection that still takes requests: the server may get to both
+    // when nobody is there any more to answer NOSCRIPT to.
+    const bool in_full = current_ != nullptr && current_->connection().awaits(owner);
+    send({.request = std::move(request),
+          .deadline = deadline,
+          .handler = std::move(handler),
+          .in_full = in_full});
     return;
   }
   send(std::move(request), deadline, [handler = std::move(handler)](Outcome outcome) mutable {

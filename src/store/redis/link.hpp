@@ -47,6 +47,7 @@ class Link {
  private:
   using Ask = Connection::Ask;
 
+  void send(Ask ask);
   void connect();
   void connect_when_due();
   void on_event(Peer& peer, Connection::Event& event);
