@@ -123,18 +123,26 @@ std::vector<StoreUrl::Host> parse_hosts(std::string_view list) {
   return hosts;
 }
 
+// A "/" in a password cuts the authority short; saying what follows would tell the password.
+[[noreturn]] void refuse_cut_authority() {
+  refuse(
+      "an \"@\" comes after the first \"/\" or \"?\"; in a password write \"/\" as %2F, \"?\" as "
+      "%3F "
+      "and \"#\" as %23, elsewhere write \"@\" as %40");
+}
+
 void parse_authority(StoreUrl& url, std::string_view authority, std::string_view rest) {
   const std::size_t at = authority.rfind('@');
   if (at == std::string_view::npos) {
-    // A "/" in a password cuts the authority short; saying what follows would tell the password.
     try {
       url.hosts = parse_hosts(authority);
     } catch (const Error&) {
       if (rest.find('@') == std::string_view::npos) throw;
-      refuse(
-          "the part before the first \"/\" is not a list of hosts; in a password write "
-          "\"/\" as %2F, \"?\" as %3F and \"#\" as %23");
+      refuse_cut_authority();
     }
+    // "user:123/word@host": what looks like a port is the start of a password.
+    const std::string_view path = rest.substr(0, rest.find('?'));
+    if (!url.hosts.empty() && path.find('@') != std::string_view::npos) refuse_cut_authority();
     return;
   }
   const std::string_view user_info = authority.substr(0, at);
@@ -151,6 +159,7 @@ void parse_query(StoreUrl& url, std::string_view query) {
     const std::size_t ampersand = query.find('&');
     const std::string_view pair = query.substr(0, ampersand);
     const std::size_t equals = pair.find('=');
+    if (pair.substr(0, equals).find('@') != std::string_view::npos) refuse_cut_authority();
     const std::string key = decode(pair.substr(0, equals), "query");
     if (key.empty() || equals == std::string_view::npos) {
       refuse("option " + quoted(key) + " after the \"?\" is not of the form key=value");

@@ -254,7 +254,8 @@ Operation ClientCore::start_acquire(const std::string& name, const LeaseOptions&
   on_loop([machine, async](Engine& engine) mutable {
     engine.start(std::move(machine), [async](const AcquireMachine& ended) { async->end(ended); });
   });
-  // Not before: a stop that was requested already cancels at once, and there must be what to cancel.
+  // Not before: a stop that was requested already cancels at once, and there must be what to
+  // cancel.
   async->stop_with(wait.stop, owner);
   return Operation{std::make_shared<OperationState>(weak_from_this(), owner)};
 }

@@ -22,7 +22,8 @@ concept TimedLockable = requires(T& m) {
   { m.try_lock() } -> std::same_as<bool>;
   { m.try_lock_for(1s) } -> std::same_as<bool>;
   { m.try_lock_until(std::chrono::steady_clock::now()) } -> std::same_as<bool>;
-  { m.unlock() } noexcept;
+  { m.unlock() }
+  noexcept;
 };
 static_assert(TimedLockable<Mutex>);
 static_assert(std::is_nothrow_move_constructible_v<Lease> && !std::is_copy_constructible_v<Lease>);

@@ -119,6 +119,19 @@ TEST_F(RedisConnection, WrongPasswordEndsItAndIsNotShown) {
   EXPECT_EQ(why.detail.find("secret"), std::string::npos);
 }
 
+TEST_F(RedisConnection, AServerThatRepeatsThePasswordIsNotQuoted) {
+  options.password = "secret";
+  for (const char* answer :
+       {"-ERR unknown command 'AUTH', with args beginning with: 'secret' \r\n",
+        "-ERR unknown command `AUTH`, with args beginning with: `secret`, \r\n",
+        "-ERR cannot parse secret\r\n"}) {
+    start().on_connected();
+    feed(answer);
+    EXPECT_EQ(why.code, errc::access_denied);
+    EXPECT_EQ(why.detail.find("secret"), std::string::npos) << why.detail;
+  }
+}
+
 TEST_F(RedisConnection, MissingRightsEndItBeforeAnythingIsSent) {
   start().on_connected();
   feed("*2\r\n$8\r\n&PUBLISH\r\n$10\r\n&SUBSCRIBE\r\n");

@@ -107,9 +107,11 @@ TEST(StoreUrl, NeverTellsThePassword) {
   const StoreUrl url =
       StoreUrl::parse("rediss://app:s3cret@[::1]:6379,h/0?tls_ca=/a/b&password=s3cret");
   EXPECT_EQ(url.text_without_password(), "rediss://app@[::1]:6379,h/0?tls_ca=/a/b");
-  for (const char* text : {"redis://app:s3cret/x@h:6379", "redis://app:s3cret?x@h",
-                           "redis://app:s3cret#x@h", "redis://app:s3cret@h:x",
-                           "redis://app:s3cret%zz@h", "redis://:s3cret@", "redis://app:s3cret"}) {
+  for (const char* text :
+       {"redis://app:s3cret/x@h:6379", "redis://app:s3cret?x@h", "redis://app:s3cret#x@h",
+        "redis://app:s3cret@h:x", "redis://app:s3cret%zz@h", "redis://:s3cret@",
+        "redis://app:s3cret", "redis://app:6379?s3cret@h", "redis://app:6379?a&s3cret=@h",
+        "redis://app:6379/s3cret@h", "redis://app:6379/s3cret?x@h:1/0"}) {
     EXPECT_EQ(refusal(text).find("s3cret"), std::string::npos) << refusal(text);
   }
 }

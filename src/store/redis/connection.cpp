@@ -75,9 +75,14 @@ void Connection::on_connected() {
 std::optional<Failed> Connection::step_failure(Step step, const Reply& reply) const {
   const std::string_view error = reply.error();
   if (step == Step::auth && error.starts_with("ERR")) {
-    // "called without any password configured", or a server too old for user names
+    // "called without any password configured", or a server too old for user names. One that does
+    // not know AUTH, as some proxies, repeats what it was sent: that must not be shown.
+    const bool unknown =
+        error.starts_with("ERR unknown command") ||
+        (!options_.password.empty() && error.find(options_.password) != error.npos);
     return failed_with(errc::access_denied, options_.place,
-                       "the password was refused: " + std::string(error.substr(4)));
+                       unknown ? "it takes no passwords: it does not know the command AUTH"
+                               : "the password was refused: " + std::string(error.substr(4)));
   }
   if (step == Step::select && error.starts_with("ERR") && error.find("cluster") == error.npos) {
     return failed_with(errc::invalid_url, options_.place,
