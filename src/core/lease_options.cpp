@@ -11,7 +11,8 @@ namespace holdfast {
 namespace {
 
 std::string out_of_range(const char* what, Duration value) {
-  return std::string{what} + " " + duration_text(value) + " must be above zero and at most 10 years";
+  return std::string{what} + " " + duration_text(value) +
+         " must be above zero and at most 10 years";
 }
 
 bool in_range(const std::optional<Duration>& value) {
