@@ -1,7 +1,6 @@
-#include "test_paths.hpp"
-
 #include "tests/chaos/taker.hpp"
 
+#include "test_paths.hpp"
 #include "tests/support/eventually.hpp"
 
 #include <fcntl.h>
