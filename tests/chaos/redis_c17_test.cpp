@@ -6,6 +6,7 @@
 #include "tests/chaos/soak.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/net_client.hpp"
+#include "tests/support/odd_server.hpp"
 #include "tests/support/required.hpp"
 
 #include <thread>
@@ -66,14 +67,8 @@ TEST_F(C17Redis, WhateverIsWrongFromTheStart) {
 // A replica that cannot load its dataset answers LOADING to everything; so does any server for as
 // long as it loads.
 TEST_F(C17Redis, AServerThatIsLoading) {
-  test::SilentPeer loading{test::SilentPeer::Protocol::tcp};
-  std::jthread answering{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      loading.answer("-LOADING Redis is loading the dataset in memory\r\n");
-      std::this_thread::sleep_for(20ms);
-    }
-  }};
-  Client client{"redis://127.0.0.1:" + std::to_string(loading.port())};
+  const test::OddServer loading{"-LOADING Redis is loading the dataset in memory\r\n"};
+  Client client{loading.url()};
   std::error_code ec;
   const Instant start = BootClock::now();
   const Lease none = Mutex{client, "job"}.acquire({.timeout = 2s}, ec);
@@ -105,6 +100,23 @@ TEST_F(C17Redis, TheServerFailsInMidWaitAndComesBack) {
   }
   held.abandon();  // the restarted server has forgotten it
   EXPECT_TRUE(mutex.acquire({.timeout = 5s}).valid()) << "needs a restart";
+}
+
+// An attempt must not fail for what was wrong with the server some time ago.
+TEST_F(C17Redis, TheFirstAttemptAfterAnOutageWorks) {
+  for (const bool frozen : {true, false}) {
+    test::RedisServer server;
+    Client client{server.url()};
+    Mutex mutex{client, "job", {.ttl = 30s}};
+    frozen ? server.freeze() : server.kill_hard();
+    std::error_code ec;
+    // Its first request is still on its way to being made when the wait ends.
+    Lease none = mutex.acquire({.timeout = 1s}, ec);
+    EXPECT_EQ(ec, failure::transient) << ec.message();
+    frozen ? server.thaw() : server.start();
+    std::this_thread::sleep_for(2s);  // longer than any request of the outage lives
+    EXPECT_TRUE(mutex.try_acquire(ec).has_value()) << frozen << ": " << ec.message();
+  }
 }
 
 }  // namespace

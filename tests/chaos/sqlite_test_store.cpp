@@ -8,18 +8,39 @@
 
 namespace holdfast::chaos {
 
-void run_sql(const std::string& file, const std::string& sql) {
+namespace {
+
+// The first column of all rows.
+std::string ask_sql(const std::string& file, const std::string& sql) {
   sqlite3* database = nullptr;
   char* message = nullptr;
+  std::string rows;
+  const auto collect = [](void* into, int columns, char** values, char**) {
+    if (columns > 0 && values[0] != nullptr) {
+      static_cast<std::string*>(into)->append(values[0]);
+    }
+    return 0;
+  };
   const bool good = sqlite3_open(file.c_str(), &database) == SQLITE_OK &&
                     sqlite3_busy_timeout(database, 5000) == SQLITE_OK &&
-                    sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message) == SQLITE_OK;
+                    sqlite3_exec(database, sql.c_str(), collect, &rows, &message) == SQLITE_OK;
   const std::string why = message != nullptr ? message : sqlite3_errmsg(database);
   sqlite3_free(message);
   sqlite3_close(database);
   if (!good) {
     throw std::runtime_error{sql + ": " + why};
   }
+  return rows;
+}
+
+}  // namespace
+
+void run_sql(const std::string& file, const std::string& sql) {
+  static_cast<void>(ask_sql(file, sql));
+}
+
+std::string integrity_of(const std::string& file) {
+  return ask_sql(file, "PRAGMA integrity_check");
 }
 
 namespace {

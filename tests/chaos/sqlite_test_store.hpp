@@ -12,5 +12,7 @@ std::unique_ptr<TestStore> start_sqlite();
 
 // As an operator with a database shell. Throws std::runtime_error.
 void run_sql(const std::string& file, const std::string& sql);
+// What PRAGMA integrity_check says: "ok", or what is wrong.
+std::string integrity_of(const std::string& file);
 
 }  // namespace holdfast::chaos
