@@ -27,7 +27,7 @@ std::string bash(const std::string& names) {
          " --help --version\" -- \"$word\"))\n"
          "  elif [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$(holdfast \"${COMP_WORDS[1]}\" --help 2>/dev/null |\n"
-         "      grep -oE -- '--[a-z][a-z-]*')\" -- \"$word\"))\n"
+         "      grep -oE -- '--[a-z][a-z-]*' | sort -u)\" -- \"$word\"))\n"
          "  fi\n"
          "}\n"
          "complete -o default -F _holdfast holdfast\n";
@@ -52,7 +52,7 @@ std::string zsh() {
          "    _describe command commands\n"
          "  else\n"
          "    local -a options=(${(f)\"$(holdfast ${words[2]} --help 2>/dev/null |\n"
-         "      grep -oE -- '--[a-z][a-z-]*')\"})\n"
+         "      grep -oE -- '--[a-z][a-z-]*' | sort -u)\"})\n"
          "    compadd -a options\n"
          "  fi\n"
          "}\n"

@@ -4,14 +4,22 @@
 
 #include <cerrno>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace holdfast::cli {
 
 namespace {
 
+// A reader that has stopped reading must not stop the renewals: then the line is dropped.
+constexpr int reader_patience_ms = 100;
+
 void write_line(std::string line) noexcept {
   line.push_back('\n');
+  pollfd writable{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&writable, 1, reader_patience_ms) == 0) {
+    return;
+  }
   std::size_t written = 0;
   while (written < line.size()) {
     const ssize_t count = write(STDERR_FILENO, line.data() + written, line.size() - written);

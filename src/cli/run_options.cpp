@@ -37,6 +37,8 @@ constexpr const char* lesson =
     "reached or refused us; 75 somebody else holds it (or --busy-exit); 76 the lease was lost and\n"
     "the command was stopped; 126 not executable; 127 not found.";
 
+constexpr std::size_t store_size_max = 4096;  // it is handed on in one message
+
 struct Texts {
   std::string ttl = "30s";
   std::string wait = "0";
@@ -82,6 +84,9 @@ Duration grace_of(const std::string& text, const LeaseOptions& lease) {
 }
 
 void check(const RunOptions& options) {
+  if (options.store.size() > store_size_max) {
+    throw UsageError{"the store URL is longer than 4096 bytes"};
+  }
   if (const std::string why = why_invalid_name(options.name); !why.empty()) {
     throw UsageError{"the name " + why};
   }

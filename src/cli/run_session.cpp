@@ -201,10 +201,13 @@ void RunSession::on_report(Report report) {
                           " is still ours: the command is being stopped",
                       {{"name", options_.name}});
       }
+      left_behind_at_ = lease_.trusted_until() + left_behind_patience;
       return;
     case Report::Type::exited:
       status_ = report.value;
-      left_behind_at_ = BootClock::now() + left_behind_patience;
+      if (!lease_over_) {
+        left_behind_at_ = BootClock::now() + left_behind_patience;
+      }
       return;
     case Report::Type::gone:
       return end(lease_over_ ? exit_lost : exit_code_of_status(status_.value_or(SIGKILL)));
@@ -217,7 +220,7 @@ void RunSession::on_supervisor_gone() {
   while (!descendants_of(getpid(), own_children_).empty()) {
     kill_tree(getpid(), 0, own_children_);
     reap();
-    poll(nullptr, 0, 5);
+    poll(nullptr, 0, 20);
   }
   end(lease_over_ ? exit_lost : exit_code_of_status(status_.value_or(SIGKILL)));
 }
@@ -230,12 +233,15 @@ void RunSession::tell_left_behind() {
     pids += (pids.empty() ? "" : ", ") + std::to_string(pid);
     list.push_back(pid);
   }
-  if (!pids.empty()) {
-    messages_.say("left_behind",
-                  "the command has ended but left processes behind; " + options_.name +
-                      " stays locked until they end: pid " + pids,
-                  {{"name", options_.name}, {"pids", list}});
+  if (pids.empty()) {
+    return;
   }
+  const std::string text =
+      lease_over_ ? "these processes could not be ended in time, which takes the right to kill "
+                    "them: pid "
+                  : "the command has ended but left processes behind; " + options_.name +
+                        " stays locked until they end: pid ";
+  messages_.say("left_behind", text + pids, {{"name", options_.name}, {"pids", list}});
 }
 
 // ---- the end -----------------------------------------------------------------------------------

@@ -133,7 +133,10 @@ void RunSession::start_if_possible() {
   const ChildDeadline window = deadline();
   if (BootClock::now() < window.term_at) {
     phase_ = Phase::running;
-    supervisor_.start(window, environment());
+    if (!supervisor_.start(window, environment())) {
+      messages_.say("not_started", "the supervisor does not listen: the command was not started");
+      end(exit_unavailable);
+    }
   }
 }
 

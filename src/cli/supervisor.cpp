@@ -28,8 +28,8 @@ Supervisor Supervisor::launch(const SupervisorPlan& plan) {
   return {std::move(ours), pid};
 }
 
-void Supervisor::start(ChildDeadline deadline, std::vector<std::string> environment) noexcept {
-  link_.send(Order{Order::Type::start, deadline, 0, std::move(environment)});
+bool Supervisor::start(ChildDeadline deadline, std::vector<std::string> environment) noexcept {
+  return link_.send(Order{Order::Type::start, deadline, 0, std::move(environment)});
 }
 
 void Supervisor::extend(ChildDeadline deadline) noexcept {

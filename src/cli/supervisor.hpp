@@ -34,7 +34,8 @@ class Supervisor {
   // Forks. Throws std::system_error. Precondition: one thread only.
   static Supervisor launch(const SupervisorPlan& plan);
 
-  void start(ChildDeadline deadline, std::vector<std::string> environment) noexcept;
+  // False if the supervisor cannot be told: then nothing is started.
+  bool start(ChildDeadline deadline, std::vector<std::string> environment) noexcept;
   void extend(ChildDeadline deadline) noexcept;
   void forward(int signal) noexcept;
   void lose() noexcept;

@@ -1,6 +1,6 @@
 // C36: exit codes, argument passing, stdio.
-#include "tests/chaos/command_test.hpp"
 #include "test_paths.hpp"
+#include "tests/chaos/command_test.hpp"
 
 #include <csignal>
 #include <sstream>
@@ -96,6 +96,7 @@ TEST_P(C36, WrongUsageIs64) {
       {"run", "--note", "a\nb", "n", "--", "true"},
       {"run", "--store", "nosuch://h", "n", "--", "true"},
       {"run", "--store", "redis://h:port", "n", "--", "true"},
+      {"run", "--store", "redis://" + std::string(5000, 'h'), "n", "--", "true"},
       {"run", "--shared", "n", "--", "true"},
       {"run", "--limit", "2", "n", "--", "true"},
       {"run", "--once", "x", "n", "--", "true"},
@@ -147,6 +148,18 @@ TEST_P(C36, AReaderSeesTheEndWhenTheCommandClosesItsOutput) {
                                        "while [ ! -e end ]; do sleep 0.02; done' 5>&1 >&2 | "
                                        "(cat; echo > end)"),
             "b\n");
+}
+
+TEST_P(C36, AReaderThatDoesNotReadCostsMessagesNotTheLock) {
+  // Standard error is a full pipe that nobody empties; there is something to say all the time.
+  ProcessOptions options = command({});
+  options.args = {"/bin/sh", "-c",
+                  "{ head -c 65536 /dev/zero >&2; " HOLDFAST_COMMAND
+                  " run -v --ttl 1s n -- sleep 2; echo $? > code; } 2>&1 >/dev/null | "
+                  "{ while [ ! -s code ]; do sleep 0.02; done; cat > /dev/null; }"};
+  Process child{options};
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(content("code"), "0\n");
 }
 
 TEST_P(C36, ArgumentsAreExact) {
