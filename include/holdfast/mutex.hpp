@@ -55,7 +55,10 @@ class Mutex {
   }
   template <class Clock, class Dur>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Dur>& deadline) {
-    return try_lock_within(bounded(deadline - Clock::now()));
+    // In floating point: a deadline far away, in either direction, must not overflow.
+    using Seconds = std::chrono::duration<double>;
+    return try_lock_within(
+        bounded(Seconds{deadline.time_since_epoch()} - Seconds{Clock::now().time_since_epoch()}));
   }
   void unlock() noexcept;  // a failed release is told to the Observer; the TTL frees the name
 

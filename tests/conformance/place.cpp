@@ -27,13 +27,14 @@ class FactoryPlace : public Place {
 
   Lane& lane() override { return lane_; }
   std::unique_ptr<Store> open() override { return ours_->open(lane_); }
-  std::unique_ptr<Store> open_elsewhere() override {
+  std::unique_ptr<Store> open_elsewhere() override { return factory_elsewhere()->open(lane_); }
+  std::shared_ptr<StoreFactory> factory() override { return ours_; }
+  std::shared_ptr<StoreFactory> factory_elsewhere() override {
     if (!theirs_) {
       theirs_ = make_();
     }
-    return theirs_->open(lane_);
+    return theirs_;
   }
-  std::shared_ptr<StoreFactory> factory() override { return ours_; }
 
  protected:
   void close_and_make_again() {

@@ -28,6 +28,7 @@ class Place {
   virtual std::unique_ptr<Store> open_elsewhere() = 0;
   // For the suites that need threads; null where there are none (the simulator).
   virtual std::shared_ptr<StoreFactory> factory() { return nullptr; }
+  virtual std::shared_ptr<StoreFactory> factory_elsewhere() { return nullptr; }
 
   // The server ends and comes back with what it keeps on disk. False: there is no such thing.
   virtual bool restart() { return false; }
