@@ -5,6 +5,8 @@
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
+#include "base/fork_generation.hpp"
+
 #include <atomic>
 #include <memory>
 #include <stop_token>
@@ -30,6 +32,7 @@ struct LeaseState {
   const LeaseOptions options;
   const Fence fence;
   const Fence floor;
+  const unsigned born_in = fork_generation();  // a forked child holds nothing: nobody renews there
   bool tombstone = false;  // an acquire of this owner may still be on its way to the store
   std::atomic<Instant::rep> trusted_until;
   std::atomic<LeasePhase> phase{LeasePhase::held};
@@ -42,7 +45,8 @@ struct LeaseState {
     return Instant{Duration{trusted_until.load(std::memory_order_acquire)}};
   }
   bool valid(Instant now) const noexcept {
-    return phase.load(std::memory_order_acquire) == LeasePhase::held && now < trusted() && !stale;
+    return phase.load(std::memory_order_acquire) == LeasePhase::held && now < trusted() && !stale &&
+           born_in == fork_generation();
   }
   // True for the one caller that ends the hold.
   bool leave_held(LeasePhase next) noexcept {
