@@ -156,7 +156,8 @@ bool Connection::peer_is_gone() const noexcept {
   if (!socket_ || ended_ || broken_) return true;
   char byte = 0;
   const ssize_t got = ::recv(socket_->number(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  if (got > 0) return tls_ != nullptr && tls_->has_ended();  // a goodbye is something to read
+  return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 IoResult Connection::receive() {

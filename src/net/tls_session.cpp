@@ -145,6 +145,17 @@ IoResult TlsSession::write(std::string_view bytes) {
   return state_->judge(returned, count);
 }
 
+bool TlsSession::has_ended() noexcept {
+  ERR_clear_error();
+  char byte = 0;
+  std::size_t count = 0;
+  const int returned = SSL_peek_ex(state_->ssl.get(), &byte, 1, &count);
+  const int reason = returned == 1 ? SSL_ERROR_NONE : SSL_get_error(state_->ssl.get(), returned);
+  ERR_clear_error();
+  return reason != SSL_ERROR_NONE && reason != SSL_ERROR_WANT_READ &&
+         reason != SSL_ERROR_WANT_WRITE;
+}
+
 bool TlsSession::has_pending() const noexcept { return SSL_has_pending(state_->ssl.get()) == 1; }
 
 }  // namespace holdfast::net

@@ -5,6 +5,8 @@
 #include "tests/conformance/redis_fixture.hpp"
 #include "tests/support/eventually.hpp"
 
+#include <thread>
+
 namespace holdfast::redis_tests {
 namespace {
 
@@ -30,6 +32,23 @@ TEST_F(RedisClient, AnAttemptOnAFrozenServerIsWithdrawnOnItsOwnConnection) {
   const auto free = [&] { return mutex.try_acquire().has_value(); };
   EXPECT_TRUE(test::eventually(free, 2s)) << "the name stays locked for a TTL";
   EXPECT_EQ(server().command({"EXISTS", "lock:warm"}), "1") << "the acquire was executed";
+}
+
+// A server with a `timeout` hangs up on idle clients. Over TLS it says goodbye first, so that there
+// is something to read on a connection that is gone.
+class RedisClientOverTls : public OnRedis {
+  RedisOptions options() const override { return {.tls = test::TestCertificates::Kind::good}; }
+};
+
+TEST_F(RedisClientOverTls, AConnectionThatWasHungUpWhileIdleCostsNoAttempt) {
+  Client client{factory(), make_host()};
+  Mutex mutex{client, "job"};
+  mutex.acquire().release();
+  EXPECT_NE(server().command({"CLIENT", "KILL", "TYPE", "normal"}), "0");
+  std::this_thread::sleep_for(200ms);  // idle is a matter of time
+  std::error_code ec;
+  const auto lease = mutex.try_acquire(ec);
+  EXPECT_TRUE(lease.has_value()) << ec.message();
 }
 
 }  // namespace
