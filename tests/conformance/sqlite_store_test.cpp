@@ -3,6 +3,8 @@
 #include "tests/conformance/sqlite_fixture.hpp"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace holdfast::sqlite_tests {
 namespace {
@@ -252,6 +254,28 @@ TEST_P(SqliteWakeUps, NewsThatWereTrimmedBecomeADoubt) {
   }
   ASSERT_TRUE(waiter.run_until([&] { return !waiter.events.empty(); }, 5s));
   expect<Doubt>(waiter.events.at(0));
+}
+
+// No descriptor is left for inotify, nor for the wake file of the one who has news.
+TEST_F(SqliteStoreTest, C16WithoutInotifyAWaiterLooksByItself) {
+  Asker waiter{factory_of(path), true};
+  Asker other{factory_of(path)};
+  waiter.listen();
+  expect<Granted>(other.acquire(claim("a", 1)));
+  expect<Busy>(waiter.acquire(claim("a", 2)));  // opens the file
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int lowest_free = dup(STDIN_FILENO);
+  ASSERT_GE(lowest_free, 0);
+  close(lowest_free);
+  const rlimit none_left{static_cast<rlim_t>(lowest_free), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  expect<Queued>(waiter.queue(claim("a", 2)));
+  expect<Released>(other.withdraw(claim("a", 1)));
+  const bool told = waiter.run_until([&] { return !waiter.events.empty(); });
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(told);
+  expect<HandedOff>(waiter.events.at(0));
 }
 
 // A waiter that queued through one store of a factory is told through the one that listens.
