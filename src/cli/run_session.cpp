@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace holdfast::cli {
 
@@ -136,8 +137,10 @@ void RunSession::take_signals() {
 
 void RunSession::on_signal(int signal, bool from_terminal) {
   if (phase_ == Phase::running) {
-    // The terminal sends to the whole foreground group: the command has it already.
-    if (!from_terminal) {
+    // The terminal sends to the whole foreground group: the command has it already. But of its own
+    // end it tells only the leader of the session, as we are behind "ssh -t host holdfast run".
+    const bool only_us = signal == SIGHUP && getsid(0) == getpid();
+    if (!from_terminal || only_us) {
       supervisor_.forward(signal);
     }
     return;

@@ -118,6 +118,18 @@ TEST_P(C35, CtrlCComesOnceAndTheTerminalIsTheCommands) {
   EXPECT_TRUE(is_free());
 }
 
+// The kernel tells a hang-up to the session's leader alone: here that is the wrapper.
+TEST_P(C35, AHangUpOfTheTerminalReachesTheCommand) {
+  Terminal terminal{run_script({},
+                               "trap 'echo HUP >> log; exit 3' HUP; echo $$ >> pids;"
+                               "while :; do sleep 0.02; done")};
+  ASSERT_TRUE(started());
+  terminal.hang_up();
+  EXPECT_EQ(terminal.wait(5s), 3) << terminal.shown();
+  EXPECT_EQ(content("log"), "HUP\n");
+  EXPECT_TRUE(is_free());
+}
+
 TEST_P(C35, AKilledWrapperLeavesNothingRunning) {
   Process holder{run_script({"--ttl", "2s"}, stubborn)};
   ASSERT_TRUE(started(2));

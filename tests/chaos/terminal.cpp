@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -63,7 +64,13 @@ Terminal::~Terminal() {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  close(keyboard_);
+  hang_up();
+}
+
+void Terminal::hang_up() {
+  if (keyboard_ >= 0) {
+    close(std::exchange(keyboard_, -1));
+  }
 }
 
 void Terminal::type(const std::string& keys) {

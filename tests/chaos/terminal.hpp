@@ -18,6 +18,7 @@ class Terminal {
   ~Terminal();
 
   void type(const std::string& keys);
+  void hang_up();  // as when the connection of a remote terminal is lost
   // The exit code as a shell tells it; none when it still runs at the deadline.
   std::optional<int> wait(std::chrono::nanoseconds patience);
   const std::string& shown() const noexcept { return shown_; }
