@@ -227,7 +227,7 @@ void stop(pid_t pid) {
 }
 
 TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
-  const char* full = std::getenv("HOLDFAST_FULL");
+  const char* full = std::getenv("HOLDFAST_SOAK");
   // The short form takes what fits in two seconds of a busy machine.
   const int rounds_max = full != nullptr ? 20'000 : 400;
   const Instant enough = BootClock::now() + (full != nullptr ? 1h : 2s);
