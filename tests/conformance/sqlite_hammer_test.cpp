@@ -1,4 +1,4 @@
-// C33: many processes on one lock file, killed at random. Short form; HOLDFAST_FULL=1 runs it for a
+// C33: many processes on one lock file, killed at random. Short form; HOLDFAST_SOAK=1 runs it for a
 // minute with 40 processes.
 #include "tests/conformance/sqlite_fixture.hpp"
 
@@ -160,7 +160,7 @@ pid_t start_operator(const std::string& path, Instant end) {
 }
 
 TEST(C33SqliteHammer, ManyProcessesKilledAtRandom) {
-  const bool full = std::getenv("HOLDFAST_FULL") != nullptr;
+  const bool full = std::getenv("HOLDFAST_SOAK") != nullptr;
   const std::size_t processes = full ? 40 : 8;
   // The short form in memory, where most happens in the time; the full form on a disk.
   const std::string in_memory = "/dev/shm";
