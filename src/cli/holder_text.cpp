@@ -1,9 +1,11 @@
 #include "cli/holder_text.hpp"
 
 #include "base/duration_text.hpp"
+#include "base/utf8.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 namespace holdfast::cli {
@@ -12,13 +14,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Whoever may write to the store has written this, not only holdfast: it must neither steer a
+// terminal nor be something that JSON cannot say.
+std::string plain(std::string text) {
+  if (!is_valid_utf8(text) || has_control_character(text)) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  }
+  return text;
+}
+
 double seconds(Duration duration) { return std::chrono::duration<double>{duration}.count(); }
 
 void add_who(const Who& who, Json& object) {
-  object["host"] = who.host;
+  object["host"] = plain(who.host);
   object["pid"] = who.pid;
   if (!who.note.empty()) {
-    object["note"] = who.note;
+    object["note"] = plain(who.note);
   }
 }
 
@@ -29,7 +41,7 @@ std::string who_text(const Who& who) {
   if (who.pid != 0) {
     text += ", pid " + std::to_string(who.pid);
   }
-  return who.note.empty() ? text : text + " (" + who.note + ")";
+  return plain(who.note.empty() ? text : text + " (" + who.note + ")");
 }
 
 std::string held_text(const Holder& holder) {

@@ -336,7 +336,10 @@ TEST_F(C33SqlitePlace, UnderstandsItsUrlOnly) {
     }
   };
   EXPECT_NE(refused("sqlite:///a/b.db?timeout=2s").find("parameter timeout"), std::string::npos);
-  EXPECT_NE(refused("sqlite:///a/b.db?op_timeout=soon").find("op_timeout=soon"), std::string::npos);
+  for (const std::string value : {"soon", "0", "61s", "106751d"}) {
+    EXPECT_NE(refused("sqlite:///a/b.db?op_timeout=" + value).find("op_timeout=" + value),
+              std::string::npos);
+  }
   EXPECT_NE(refused("sqlite:///a/b.db?allow_fs=nfs").find("allow_fs=nfs"), std::string::npos);
   EXPECT_NE(refused("sqlite://host/a/b.db").find("takes a path"), std::string::npos);
   EXPECT_NE(refused("sqlite:///").find("absolute path"), std::string::npos);

@@ -25,8 +25,9 @@ Settings Settings::from(const StoreUrl& url) {
   for (const auto& [key, value] : url.query) {
     if (key == "op_timeout") {
       const auto timeout = parse_duration(value);
-      if (!timeout || *timeout < std::chrono::milliseconds{1}) {
-        refuse("op_timeout=" + value + " is not a duration of at least 1ms, as 2s");
+      if (!timeout || *timeout < std::chrono::milliseconds{1} ||
+          *timeout > std::chrono::minutes{1}) {
+        refuse("op_timeout=" + value + " is not a duration from 1ms to 1m, as 2s");
       }
       settings.op_timeout = *timeout;
     } else if (key == "allow_fs") {
