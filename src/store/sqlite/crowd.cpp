@@ -38,6 +38,14 @@ void Crowd::forget(const OwnerId& owner) {
   }
 }
 
+void Crowd::forget_holder(const OwnerId& owner) {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = owners_.find(owner);
+  if (entry != owners_.end() && !entry->second) {
+    owners_.erase(entry);
+  }
+}
+
 bool Crowd::concerns(const OwnerId& owner) const {
   const std::scoped_lock lock(mutex_);
   return owners_.contains(owner);

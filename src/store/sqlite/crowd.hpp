@@ -40,6 +40,7 @@ class Crowd {
   void note_waiter(const OwnerId& owner);
   void note_holder(const OwnerId& owner);
   void forget(const OwnerId& owner);
+  void forget_holder(const OwnerId& owner);  // not if it waits
   bool concerns(const OwnerId& owner) const;
   bool has_waiters() const;
 

@@ -120,7 +120,7 @@ std::vector<RenewReply> SqliteStore::renew_now(std::span<const Claim> batch) {
     if (std::holds_alternative<Renewed>(replies[i])) {
       crowd_->note_holder(batch[i].owner);
     } else {
-      crowd_->forget(batch[i].owner);
+      crowd_->forget_holder(batch[i].owner);
     }
   }
   return replies;
