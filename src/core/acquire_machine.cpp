@@ -1,5 +1,6 @@
 #include "core/acquire_machine.hpp"
 
+#include "base/mutation.hpp"
 #include "core/trust.hpp"
 
 #include <algorithm>
@@ -59,9 +60,10 @@ AcquireAction AcquireMachine::on_reply(std::uint64_t ask, const AcquireReply& re
 
 AcquireAction AcquireMachine::granted(const Granted& reply, Instant now) {
   in_queue_ = true;  // something of ours is in the store, whatever we make of it
-  const Instant until = trusted_until(sent_, reply.ttl, margin(reply.ttl));
+  const Instant sent = mutated(Mutation::trust_from_reply) ? now : sent_;
+  const Instant until = trusted_until(sent, reply.ttl, margin(reply.ttl));
   if (now < until) {
-    return grant(reply.fence, reply.floor, reply.ttl, sent_, until);
+    return grant(reply.fence, reply.floor, reply.ttl, sent, until);
   }
   // The answer took so long that it proves nothing. Asking again refreshes the TTL.
   word_ = Word::failed;
@@ -98,6 +100,9 @@ AcquireAction AcquireMachine::queued(const Queued& reply, Instant now) {
   hear_busy(reply.holder);
   if (again_) {
     return ask_again(now);
+  }
+  if (mutated(Mutation::waits_for_wake_ups)) {
+    return AcquireAction::wait;
   }
   const Instant next_beat = sent_ + claim_.liveness / 3;
   const Duration recheck_in = std::clamp(reply.recheck_in, recheck_min, recheck_max);
@@ -144,11 +149,12 @@ AcquireAction AcquireMachine::on_handed_off(const HandedOff& event, Instant now)
   // Provisional: the store ends it at our last beat + liveness, and the last beat it knows of is
   // no older than the last one that it answered. A message older than that answer is of a grant
   // that has ended since: its fence is not above the fence of the holder that the answer named.
-  if (beat_ && event.fence > beat_->holder) {
-    const Instant until = trusted_until(beat_->sent, claim_.liveness, margin(claim_.ttl));
+  if (beat_ && (event.fence > beat_->holder || mutated(Mutation::old_news_of_handoff))) {
+    const Instant sent = mutated(Mutation::handoff_trusted_from_news) ? now : beat_->sent;
+    const Instant until = trusted_until(sent, claim_.liveness, margin(claim_.ttl));
     if (now < until) {
       result_.provisional = true;
-      return grant(event.fence, event.floor, claim_.ttl, beat_->sent, until);
+      return grant(event.fence, event.floor, claim_.ttl, sent, until);
     }
   }
   return on_hint(now);
@@ -168,6 +174,9 @@ AcquireAction AcquireMachine::on_hint(Instant now) {
 AcquireAction AcquireMachine::on_timer(Instant now) {
   if (finished_) {
     return AcquireAction::finish;
+  }
+  if (mutated(Mutation::deadline_waits_for_reply) && in_flight_) {
+    return AcquireAction::wait;
   }
   if (!single_ && deadline_ && now >= *deadline_) {
     return at_deadline(now);
@@ -234,6 +243,9 @@ std::optional<Instant> AcquireMachine::next_timer() const {
 }
 
 std::optional<WithdrawOptions> AcquireMachine::clean_up() const {
+  if (mutated(Mutation::unknown_outcome_forgotten) && (unanswered_ || in_flight_)) {
+    return std::nullopt;
+  }
   if (!result_.code || !(in_queue_ || unanswered_ || in_flight_)) {
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "core/lease_machine.hpp"
 
+#include "base/mutation.hpp"
 #include "core/trust.hpp"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ LeaseAction LeaseMachine::renew(Instant now) {
   again_ = false;
   renewal_sent_ = now;
   renew_at_.reset();
-  if (fixed_end_) {
+  if (fixed_end_ && !mutated(Mutation::fixed_is_renewed)) {
     // The first makes a provisional lease a full one, which lasts one TTL; later ones only ask
     // whether the lease is still ours, and must not make it longer.
     fixed_end_ = provisional_ ? now + ttl_ : *fixed_end_;
@@ -69,6 +70,9 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
     provisional_ = false;
     backoff_.reset();
+    if (mutated(Mutation::renewal_trusted_from_reply)) {
+      renewal_sent_ = now;
+    }
     capped_by_store_ = trust_cap_ && renewed->ttl < renew_ttl_;
     extend(renewed->ttl);
     if (again_) {
@@ -77,6 +81,10 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
     if (renews_) {
       renew_at_ = renewal_sent_ + renew_interval(ttl_);
     }
+    return on_timer(now);
+  }
+  if (mutated(Mutation::watchdog_stops_on_failure)) {
+    in_flight_ = true;
     return on_timer(now);
   }
   // Unknown neither extends nor ends the lease. Try again well inside what is left of it.
@@ -132,6 +140,9 @@ LeaseAction LeaseMachine::lose(errc why) {
 }
 
 Instant LeaseMachine::lose_at() const noexcept {
+  if (mutated(Mutation::loss_told_at_expiry)) {
+    return trusted_until_ + margin_;
+  }
   return trusted_until_ - std::min(notice_max, margin_ / 4);
 }
 

@@ -4,11 +4,16 @@
 #include <holdfast/options.hpp>
 #include <holdfast/types.hpp>
 
+#include "base/mutation.hpp"
+
 #include <algorithm>
 
 namespace holdfast {
 
 inline Duration default_margin(Duration ttl) {
+  if (mutated(Mutation::no_margin)) {
+    return Duration{0};
+  }
   return std::min<Duration>(std::chrono::seconds{2}, ttl / 10) + ttl / 1000;
 }
 

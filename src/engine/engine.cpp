@@ -1,5 +1,6 @@
 #include "engine/engine.hpp"
 
+#include "base/mutation.hpp"
 #include "core/trust.hpp"
 
 #include <algorithm>
@@ -80,6 +81,10 @@ void Engine::send_ask(Wait& wait, Store::Queueing queueing) {
                     }
                     Wait& answered = *found->second;
                     const auto action = answered.machine.on_reply(ask, reply, runtime_.now());
+                    if (mutated(Mutation::withdrawn_owner_asks_again) &&
+                        std::holds_alternative<Failed>(reply)) {
+                      clean_up(answered.machine.claim(), {.tombstone = true});
+                    }
                     tell_holder(answered);
                     step(owner, action);
                   });

@@ -1,6 +1,7 @@
 // The engine's watchdog: one timer for all leases, renewals in batches.
 #include "engine/engine.hpp"
 
+#include "base/mutation.hpp"
 #include "core/trust.hpp"
 
 #include <utility>
@@ -34,6 +35,9 @@ void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& 
 }
 
 void Engine::forget(const OwnerId& owner) {
+  if (mutated(Mutation::renewed_after_release)) {
+    return;
+  }
   const auto found = leases_.find(owner);
   if (found != leases_.end()) {
     unschedule(found->second);
@@ -58,7 +62,8 @@ void Engine::verify(const OwnerId& owner, std::vector<OwnerId>& renewals) {
 
 // May end `watched`.
 void Engine::apply(Watched& watched, LeaseAction action, std::vector<OwnerId>& renewals) {
-  if (watched.state->phase.load() != LeasePhase::held) {
+  if (watched.state->phase.load() != LeasePhase::held &&
+      !mutated(Mutation::renewed_after_release)) {
     forget(watched.state->claim.owner);
     return;
   }
@@ -199,7 +204,9 @@ void Engine::on_release_reply(const std::shared_ptr<LeaseState>& lease, const Wi
     code = errc::not_owner;
   } else if (const auto* failed = std::get_if<Failed>(&reply)) {
     code = failed->code;
-    clean_up(lease->claim, {.keep_min_hold = true, .tombstone = true});
+    if (!mutated(Mutation::failed_release_forgotten)) {
+      clean_up(lease->claim, {.keep_min_hold = true, .tombstone = true});
+    }
   }
   emit(Event::Kind::released, lease->claim, lease->fence, code);
   --releasing_;

@@ -1,5 +1,7 @@
 #include "store/memory/lock_table.hpp"
 
+#include "base/mutation.hpp"
+
 #include <algorithm>
 
 namespace holdfast {
@@ -56,8 +58,11 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
   }
   Name& name = entry->second;
   drop_ended(name, at.now);
+  if (mutated(Mutation::renewal_recreates) && !name.record) {
+    grant(name, claim, at);
+  }
   RenewReply reply = Gone{GoneReason::taken};
-  if (owns(name, claim.owner)) {
+  if (owns(name, claim.owner) || (mutated(Mutation::renew_by_name) && name.record)) {
     if (name.record->broken) {
       reply = Gone{GoneReason::broken};
     } else {
@@ -71,7 +76,7 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
 
 WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, Reading at,
                                   Notices& notices) {
-  if (options.tombstone) {
+  if (options.tombstone && !mutated(Mutation::no_tombstones)) {
     entomb(claim.owner, at.now + claim.ttl);
   }
   const auto entry = names_.find(claim.name);
@@ -83,7 +88,7 @@ WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, R
   bool had = std::erase_if(name.queue, [&](const Place& place) {
                return place.claim.owner == claim.owner;
              }) != 0;
-  if (owns(name, claim.owner)) {
+  if (owns(name, claim.owner) || (mutated(Mutation::release_by_name) && name.record)) {
     had = true;
     Record& record = *name.record;
     if (options.keep_min_hold && record.min_end && *record.min_end > at.now) {
@@ -154,7 +159,9 @@ void LockTable::drop_ended(Name& name, Instant now) {
   if (name.record && now >= name.record->expires) {
     name.record.reset();
   }
-  std::erase_if(name.queue, [&](const Place& place) { return !place.alive(now); });
+  std::erase_if(name.queue, [&](const Place& place) {
+    return !place.alive(now) && !mutated(Mutation::dead_waiter_keeps_place);
+  });
 }
 
 void LockTable::settle(Name& name, Reading at, Notices& notices) {
@@ -181,7 +188,8 @@ Duration LockTable::refresh(Record& record, Duration ttl, Instant now) {
 
 LockTable::Record& LockTable::grant(Name& name, const Claim& claim, Reading at) {
   std::erase_if(name.queue, [&](const Place& place) { return place.claim.owner == claim.owner; });
-  name.last = Fence{std::max({to_int(name.last) + 1, to_int(floor_) + 1, at.unix_us})};
+  const std::int64_t clock = mutated(Mutation::fence_by_counter) ? 0 : at.unix_us;
+  name.last = Fence{std::max({to_int(name.last) + 1, to_int(floor_) + 1, clock})};
   Record record;
   record.owner = claim.owner;
   record.fence = name.last;
@@ -198,7 +206,8 @@ LockTable::Record& LockTable::grant(Name& name, const Claim& claim, Reading at) 
 }
 
 void LockTable::hand_off(Name& name, Reading at, Notices& notices) {
-  const Place head = name.queue.front();
+  const bool reversed = mutated(Mutation::last_come_first_served);
+  const Place head = reversed ? name.queue.back() : name.queue.front();
   Record& record = grant(name, head.claim, at);
   // Provisional: it ends where the waiter's place in the queue would have ended. The waiter's
   // next request makes it a full lease.
@@ -207,6 +216,9 @@ void LockTable::hand_off(Name& name, Reading at, Notices& notices) {
     record.expires = std::min(record.expires, *record.max_end);
   }
   notices.emplace_back(HandedOff{head.claim.owner, record.fence, record.fence});
+  if (mutated(Mutation::handoff_is_forgotten)) {
+    name.record.reset();
+  }
 }
 
 Holder LockTable::holder_view(const Record& record, Instant now) {

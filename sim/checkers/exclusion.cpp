@@ -1,0 +1,56 @@
+// No two trusted holders of one name at one instant. A lease is trusted from its grant to the end
+// of its trust window, a loss, a release or a crash, in true time; being paused does not end it.
+// Where the store itself forgot a lease (StoreForgot) no client can keep the promise: such overlaps
+// are counted. That is what fences and guards are for.
+#include "sim/checkers/checkers.hpp"
+
+#include <set>
+
+namespace holdfast::sim {
+
+namespace {
+
+class Exclusion final : public Checker {
+ public:
+  Exclusion() : Checker("exclusion") {}
+
+  void hear(const Fact& fact, WorldTime now) override {
+    if (const auto* trusts = std::get_if<Trusts>(&fact)) {
+      trust(*trusts, now);
+    } else if (const auto* ended = std::get_if<Ended>(&fact)) {
+      names_[ended->name].erase(ended->owner);
+    } else if (const auto* crashed = std::get_if<Crashed>(&fact)) {
+      for (auto& [name, holders] : names_) {
+        std::erase_if(holders, [&](const auto& h) { return h.second.node == crashed->node; });
+      }
+    } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
+      forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
+    }
+  }
+
+ private:
+  void trust(const Trusts& mine, WorldTime now) {
+    auto& holders = names_[mine.name];
+    for (const auto& [owner, other] : holders) {
+      if (owner == mine.owner || other.until <= now || mine.until <= now) {
+        continue;
+      }
+      if (forgotten_.contains(owner) || forgotten_.contains(mine.owner)) {
+        count("overlaps after the store forgot a lease");
+      } else {
+        object(now,
+               short_text(mine.owner) + " and " + short_text(owner) + " both trust " + mine.name);
+      }
+    }
+    holders[mine.owner] = mine;
+  }
+
+  std::map<std::string, std::map<OwnerId, Trusts>> names_{};
+  std::set<OwnerId> forgotten_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_exclusion_checker() { return std::make_unique<Exclusion>(); }
+
+}  // namespace holdfast::sim

@@ -1,0 +1,65 @@
+// For one name a later grant has a greater fence, and a holder has the fence of its grant. A store
+// that lost its fence state and whose clock is not past the greatest fence cannot keep this
+// (DESIGN §3): such grants are counted.
+#include "sim/checkers/checkers.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+namespace {
+
+class Fences final : public Checker {
+ public:
+  Fences() : Checker("fences") {}
+
+  void hear(const Fact& fact, WorldTime now) override {
+    if (const auto* granted = std::get_if<StoreGranted>(&fact)) {
+      grant(*granted, now);
+    } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
+      forgotten_ = forgotten_ || forgot->fences;
+    } else if (const auto* trusts = std::get_if<Trusts>(&fact)) {
+      trust(*trusts, now);
+    }
+  }
+
+ private:
+  // A replica that knows a holder as a waiter only may grant to it once more, under a greater fence
+  // that the holder does not hear of: it goes on with the smaller one, which guards refuse.
+  void trust(const Trusts& trusts, WorldTime now) {
+    const auto& fences = of_owner_[trusts.owner];
+    if (std::ranges::find(fences, trusts.fence) == fences.end()) {
+      object(now, short_text(trusts.owner) + " has a fence that the store did not give it");
+    } else if (fences.size() > 1 && fences.back() != trusts.fence) {
+      count("holders that kept the fence of a forgotten grant");
+    }
+  }
+
+  void grant(const StoreGranted& granted, WorldTime now) {
+    of_owner_[granted.owner].push_back(granted.fence);
+    Fence& last = last_[granted.name];
+    if (to_int(granted.fence) <= 0) {
+      object(now, "a fence of " + granted.name + " is not positive");
+    }
+    if (granted.fence <= last) {
+      if (forgotten_) {
+        count("fences that did not rise after the store forgot them");
+      } else {
+        object(now, "fence " + std::to_string(to_int(granted.fence)) + " of " + granted.name +
+                        " is not above " + std::to_string(to_int(last)));
+      }
+    }
+    forgotten_ = false;
+    last = std::max(last, granted.fence);
+  }
+
+  std::map<std::string, Fence> last_{};
+  std::map<OwnerId, std::vector<Fence>> of_owner_{};
+  bool forgotten_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_fence_checker() { return std::make_unique<Fences>(); }
+
+}  // namespace holdfast::sim

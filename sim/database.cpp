@@ -1,0 +1,22 @@
+#include "sim/database.hpp"
+
+#include "base/mutation.hpp"
+
+namespace holdfast::sim {
+
+void Database::write(const Write& write, Answered answered) {
+  network_.send(place_of_node(write.node), Place::database,
+                [this, write, answered = std::move(answered)] { land(write, answered); });
+}
+
+void Database::land(const Write& write, const Answered& answered) {
+  history_.record(Wrote{write.node, write.name + "/plain", write.owner, write.fence, false, true});
+  const std::string resource = write.name + "/guarded";
+  std::error_code code;
+  guard_.admit(resource, write.name, write.fence, Fence::none, code);
+  const bool stale = static_cast<bool>(code) && !mutated(Mutation::guard_admits_all);
+  history_.record(Wrote{write.node, resource, write.owner, write.fence, true, !stale});
+  network_.send(Place::database, place_of_node(write.node), [answered, stale] { answered(stale); });
+}
+
+}  // namespace holdfast::sim

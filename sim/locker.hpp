@@ -1,0 +1,111 @@
+// A process that locks: the engine on a node's runtime, its stores, and what the public classes do
+// around it (src/engine/client_core), without threads. Everything it does becomes facts.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "sim/database.hpp"
+#include "sim/history.hpp"
+#include "sim/model_server.hpp"
+#include "sim/model_store.hpp"
+#include "sim/network.hpp"
+#include "sim/runtime.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace holdfast::sim {
+
+using LeasePtr = std::shared_ptr<detail::LeaseState>;
+
+// What all nodes of a world share.
+struct Surroundings {
+  World& world;
+  Network& network;
+  History& history;
+  ModelServer& server;
+  Database& database;
+  std::uint64_t next_client_id = 1;
+  AttemptId next_attempt = 1;
+};
+
+struct LockerWait {
+  std::string name{};
+  LeaseOptions options{};
+  std::optional<Duration> timeout{};  // unset: for ever; zero: one attempt
+  bool lane_first = false;  // as blocking calls do: the first request on a lane's connection
+};
+
+class Locker final : public detail::EngineSink {
+ public:
+  Locker(Surroundings& around, NodeId node, SimClock& clock, SimRuntime& runtime);
+  ~Locker() override = default;
+
+  // `done` gets the lease, or null and why not. Never from inside this call.
+  using WaitHandler = std::function<void(LeasePtr, std::error_code)>;
+  AttemptId acquire(const LockerWait& wait, WaitHandler done);
+  void cancel(AttemptId attempt);
+
+  void release(const LeasePtr& lease, bool on_lane = false);
+  void abandon(const LeasePtr& lease);
+  bool valid(const LeasePtr& lease) const { return lease->valid(runtime_.now()); }
+  // Sends a write to the database, without asking valid(): that is the caller's to do, earlier.
+  // `answered` is called once the database has answered, if it ever does.
+  void write(const LeasePtr& lease, std::function<void()> answered = {});
+
+  // Told after the facts are recorded.
+  void when_lost(std::function<void(const LeasePtr&)> handler) { lost_ = std::move(handler); }
+  bool idle() const;     // nothing held, nothing waited for, nothing to clean up
+  void look();           // records trust windows that moved; call it after every callback
+  void clock_changed();  // every trust window and deadline has moved
+
+  NodeId node() const noexcept { return node_; }
+  SimRuntime& runtime() noexcept { return runtime_; }
+  detail::Engine& engine() noexcept { return engine_; }
+
+  void on_event(Event event) override;
+  void on_lost(const LeasePtr& lease) override;
+
+ private:
+  struct Running {  // one wait
+    AttemptId attempt = 0;
+    OwnerId owner{};
+    std::optional<Instant> due{};  // when the answer is due
+    LockerWait wait{};
+    WaitHandler done{};
+    std::optional<AcquireMachine> on_lane{};  // while its first request is on the lane
+    Runtime::TimerId timer = 0;
+  };
+  struct Held {
+    LeasePtr lease{};
+    AttemptId attempt = 0;
+    Instant last_trust{};
+  };
+
+  std::unique_ptr<Store> open_store(bool listens);
+  Claim make_claim(const Running& running);
+  void ask_on_lane(const std::shared_ptr<Running>& running);
+  void leave_lane(const std::shared_ptr<Running>& running, AcquireAction action);
+  void hand_to_engine(const std::shared_ptr<Running>& running, AcquireMachine machine,
+                      AcquireAction action);
+  void finish(const std::shared_ptr<Running>& running, const AcquireMachine& ended);
+  LeasePtr hold(const Running& running, const AcquireMachine& granted);
+  void record_trust(const Held& held);
+  void send_release(const LeasePtr& lease, bool on_lane);
+
+  Surroundings& around_;
+  NodeId node_;
+  SimClock& clock_;
+  SimRuntime& runtime_;
+  std::uint64_t client_id_;
+  std::function<void(const LeasePtr&)> lost_{};
+  std::map<AttemptId, std::shared_ptr<Running>> running_{};
+  std::map<OwnerId, Held> held_{};
+  std::shared_ptr<Locker*> self_ = std::make_shared<Locker*>(this);
+  std::unique_ptr<Store> lane_;
+  detail::Engine engine_;  // last: its handlers refer to what is above
+};
+
+}  // namespace holdfast::sim

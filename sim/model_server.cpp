@@ -1,0 +1,357 @@
+#include "sim/model_server.hpp"
+
+#include "base/mutation.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+namespace {
+
+constexpr std::int64_t unix_us_at_start = 1'800'000'000'000'000;
+constexpr Instant clock_start{std::chrono::hours{1}};
+constexpr std::size_t list_limit = 100;
+
+}  // namespace
+
+ModelServer::ModelServer(World& world, Network& network, History& history, ServerOptions options)
+    : world_(world),
+      network_(network),
+      history_(history),
+      options_(options),
+      clock_(world, clock_start, options.drift_ppm) {
+  if (options_.replication_lag > Duration{0}) {
+    replicate();
+  }
+}
+
+LockTable::Reading ModelServer::reading() const {
+  const Instant now = clock_.now();
+  return {now, unix_us_at_start + (now - clock_start) / std::chrono::microseconds{1}};
+}
+
+// ---- connections -------------------------------------------------------------------------------
+
+void ModelServer::connect(std::shared_ptr<Connection> connection) {
+  if (!up_) {
+    reply(connection, &ConnectionEnd::refused);
+    return;
+  }
+  auto accept = [this, connection] {
+    connection->server_life = life_;
+    if (connection->listens) {
+      listeners_[connection->client_id] = connection;
+    }
+    reply(connection, &ConnectionEnd::accepted);
+  };
+  if (frozen_) {
+    sockets_.emplace_back(connection, std::move(accept));
+  } else {
+    accept();
+  }
+}
+
+void ModelServer::receive(std::shared_ptr<Connection> connection, std::uint64_t id,
+                          Request request) {
+  if (!up_ || connection->server_life != life_) {
+    reply(connection, &ConnectionEnd::reset);
+  } else if (frozen_) {
+    sockets_.emplace_back(connection,
+                          [this, connection, id, request = std::move(request)]() mutable {
+                            execute(connection, id, std::move(request));
+                          });
+  } else {
+    execute(connection, id, std::move(request));
+  }
+}
+
+void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::uint64_t id,
+                          Request request) {
+  if (const auto* acquire = std::get_if<AcquireRequest>(&request)) {
+    homes_[acquire->claim.owner] = connection->client_id;
+  }
+  Answer answer = run(request, *connection);
+  network_.send(Place::store, connection->place,
+                [connection, id, answer = std::move(answer)]() mutable {
+                  if (connection->client != nullptr) {
+                    connection->client->answered(id, answer);
+                  }
+                });
+}
+
+void ModelServer::reply(const std::shared_ptr<Connection>& connection,
+                        void (ConnectionEnd::*what)()) {
+  network_.send(Place::store, connection->place, [connection, what] {
+    if (connection->client != nullptr) {
+      (connection->client->*what)();
+    }
+  });
+}
+
+void ModelServer::tell(const std::string& name, const LockTable::Notices& notices) {
+  for (const StoreEvent& notice : notices) {
+    if (const auto* handed = std::get_if<HandedOff>(&notice)) {
+      record_grant(name, handed->owner, handed->fence, true);
+      send_wake(handed->owner, notice);
+    } else if (const auto* broken = std::get_if<MarkedBroken>(&notice)) {
+      send_wake(broken->owner, notice);
+    } else if (const auto* hint = std::get_if<MaybeFree>(&notice)) {
+      send_wake(hint->owner, notice);
+    }
+  }
+}
+
+void ModelServer::send_wake(const OwnerId& owner, const StoreEvent& event) {
+  Random& random = world_.random();
+  const auto home = homes_.find(owner);
+  if (home == homes_.end() || !listeners_.contains(home->second) ||
+      random.chance(options_.wake_lost_per_mille)) {
+    return;
+  }
+  const auto connection = listeners_[home->second];
+  const int times = random.chance(options_.wake_doubled_per_mille) ? 2 : 1;
+  for (int i = 0; i < times; ++i) {
+    Duration late{};
+    if (random.chance(options_.wake_late_per_mille)) {
+      late = random.between(Duration{0}, Duration{std::chrono::seconds{6}});
+    }
+    world_.after(late, [this, connection, event] {
+      network_.send(Place::store, connection->place, [connection, event] {
+        if (connection->client != nullptr) {
+          connection->client->told(event);
+        }
+      });
+    });
+  }
+}
+
+// ---- verbs -------------------------------------------------------------------------------------
+
+Answer ModelServer::run(const Request& request, const Connection& connection) {
+  LockTable::Reading at = reading();
+  if (mutated(Mutation::expiry_by_clients_clock)) {
+    at.now = connection.client_clock;
+  }
+  return std::visit([&](const auto& verb) { return run(verb, at); }, request);
+}
+
+Answer ModelServer::run(const AcquireRequest& request, LockTable::Reading at) {
+  LockTable::Notices notices;
+  const Claim& claim = request.claim;
+  AcquireReply answer = state_.table.acquire(claim, request.queueing, at, notices);
+  tell(claim.name, notices);
+  if (const auto* granted = std::get_if<Granted>(&answer)) {
+    record_grant(claim.name, claim.owner, granted->fence, false);
+  } else if (std::holds_alternative<Queued>(answer)) {
+    const StoreQueued queued{claim.name, claim.owner, claim.liveness, at.now};
+    state_.beats[claim.owner] = queued;
+    history_.record(queued);
+  }
+  record_end(claim.name);
+  return answer;
+}
+
+Answer ModelServer::run(const RenewRequest& request, LockTable::Reading at) {
+  std::vector<RenewReply> answers;
+  for (const Claim& claim : request.claims) {
+    LockTable::Notices notices;
+    answers.push_back(state_.table.renew(claim, at, notices));
+    tell(claim.name, notices);
+    if (std::holds_alternative<Renewed>(answers.back())) {
+      history_.record(StoreRenewed{claim.name, claim.owner});
+    }
+    record_end(claim.name);
+  }
+  return answers;
+}
+
+Answer ModelServer::run(const WithdrawRequest& request, LockTable::Reading at) {
+  LockTable::Notices notices;
+  const Claim& claim = request.claim;
+  const auto before = state_.table.inspect(claim.name, at).holders;
+  const WithdrawReply answer = state_.table.withdraw(claim, request.options, at, notices);
+  const auto after = state_.table.inspect(claim.name, at).holders;
+  StoreWithdrew withdrew{claim.name, claim.owner, {}, claim.ttl, at.now};
+  if (!before.empty() && (after.empty() || after.front().owner != before.front().owner)) {
+    withdrew.ended.push_back(before.front().owner);
+  }
+  history_.record(withdrew);
+  tell(claim.name, notices);
+  state_.beats.erase(claim.owner);
+  record_end(claim.name);
+  return answer;
+}
+
+Answer ModelServer::run(const BreakRequest& request, LockTable::Reading at) {
+  LockTable::Notices notices;
+  BreakDone done = state_.table.break_name(request.name, request.mode, at, notices);
+  if (request.mode == BreakMode::now) {
+    StoreForgot forgot{"break --now", {}, false, false, false, {}};
+    for (const Holder& holder : done.holders) {
+      forgot.owners.push_back(holder.owner);
+    }
+    history_.record(forgot);
+  }
+  tell(request.name, notices);
+  record_end(request.name);
+  return BreakReply{std::move(done)};
+}
+
+Answer ModelServer::run(const InspectRequest& request, LockTable::Reading at) {
+  return InspectReply{state_.table.inspect(request.name, at)};
+}
+
+Answer ModelServer::run(const ListRequest& request, LockTable::Reading at) {
+  return ListReply{state_.table.list(request.prefix, request.cursor, list_limit, at)};
+}
+
+// ---- facts -------------------------------------------------------------------------------------
+
+void ModelServer::record_grant(const std::string& name, const OwnerId& owner, Fence fence,
+                               bool handed_on) {
+  auto& last = last_grants_[name];
+  if (last == std::pair{owner, fence}) {
+    return;  // asked again
+  }
+  last = {owner, fence};
+  if (reading().unix_us <= to_int(forgotten_)) {
+    history_.record(
+        StoreForgot{"the clock is behind a forgotten fence", {}, true, false, false, {}});
+  }
+  greatest_ = std::max(greatest_, fence);
+  history_.record(StoreGranted{name, owner, fence, handed_on, clock_.now()});
+}
+
+void ModelServer::record_end(const std::string& name) {
+  const NameView view = state_.table.inspect(name, reading());
+  if (view.holders.empty() || view.holders.front().released) {
+    last_ends_.erase(name);
+    return;
+  }
+  const Holder& holder = view.holders.front();
+  const WorldTime until = clock_.when(clock_.now() + holder.ttl_left);
+  auto& last = last_ends_[name];
+  if (last != std::pair{holder.owner, until}) {
+    last = {holder.owner, until};
+    history_.record(StoreHolds{name, holder.owner, until});
+  }
+}
+
+void ModelServer::look() {
+  for (const NameView& name : everything()) {
+    for (const Holder& holder : name.holders) {
+      if (!holder.released) {
+        history_.record(StoreHas{name.name, holder.owner, false});
+      }
+    }
+    for (const Waiter& waiter : name.waiters) {
+      history_.record(StoreHas{name.name, waiter.owner, true});
+    }
+  }
+}
+
+std::vector<NameView> ModelServer::everything() const {
+  return state_.table.list("", "", list_limit, reading()).names;
+}
+
+void ModelServer::record_loss(std::string why, const std::vector<NameView>& before, bool replaced,
+                              bool shortened) {
+  StoreForgot forgot{std::move(why), {}, false, replaced, true, {}};
+  const std::vector<NameView> after = everything();
+  for (const NameView& had : before) {
+    const auto has = std::ranges::find(after, had.name, &NameView::name);
+    for (const Holder& holder : had.holders) {
+      const bool kept = has != after.end() && !has->holders.empty() &&
+                        has->holders.front().owner == holder.owner &&
+                        has->holders.front().ttl_left >= holder.ttl_left;
+      if (!kept) {
+        forgot.owners.push_back(holder.owner);
+      }
+    }
+  }
+  for (const NameView& had : before) {
+    for (const Waiter& waiter : had.waiters) {
+      if (shortened) {  // their beats too: what is handed to them ends sooner than they count on
+        forgot.owners.push_back(waiter.owner);
+      }
+    }
+  }
+  for (const NameView& name : after) {
+    for (const Waiter& waiter : name.waiters) {
+      forgot.queues.push_back(state_.beats.at(waiter.owner));
+    }
+  }
+  history_.record(forgot);
+  for (const NameView& name : before) {
+    record_end(name.name);
+  }
+}
+
+// ---- what happens to servers -------------------------------------------------------------------
+
+void ModelServer::replicate() {
+  world_.after(options_.replication_lag, [this, copy = std::make_shared<const State>(state_)] {
+    replica_ = copy;
+    replicate();
+  });
+}
+
+void ModelServer::freeze() { frozen_ = true; }
+
+void ModelServer::thaw() {
+  frozen_ = false;
+  for (auto& [connection, execute_now] : std::exchange(sockets_, {})) {
+    execute_now();
+  }
+}
+
+void ModelServer::go_down(Duration down) {
+  up_ = false;
+  frozen_ = false;
+  sockets_.clear();
+  ++life_;
+  for (const auto& [client, connection] : std::exchange(listeners_, {})) {
+    reply(connection, &ConnectionEnd::reset);
+  }
+  world_.after(down, [this, life = life_] { up_ = up_ || life == life_; });
+}
+
+void ModelServer::restart(bool keep_memory, Duration down) {
+  go_down(down);
+  if (!keep_memory) {
+    const auto before = everything();
+    state_ = {};
+    forgotten_ = greatest_;
+    record_loss("restart without memory", before, true, true);
+  }
+}
+
+void ModelServer::fail_over(Duration down, Duration skew) {
+  go_down(down);
+  const auto before = everything();
+  state_ = *replica_;
+  forgotten_ = greatest_;
+  clock_.jump(skew);
+  record_loss("failover", before, true, true);
+}
+
+void ModelServer::jump_clock(Duration by) {
+  const auto before = everything();
+  clock_.jump(by);
+  record_loss("clock jump", before, false, by > Duration{0});
+}
+
+void ModelServer::operator_breaks(const std::string& name, BreakMode mode) {
+  run(BreakRequest{name, mode}, reading());
+}
+
+void ModelServer::heal() {
+  options_.wake_lost_per_mille = 0;
+  options_.wake_late_per_mille = 0;
+  options_.wake_doubled_per_mille = 0;
+  if (frozen_) {
+    thaw();
+  }
+}
+
+}  // namespace holdfast::sim

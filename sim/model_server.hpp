@@ -1,0 +1,103 @@
+// The store's side of a model store: a LockTable on a clock of its own, with a replica that lags
+// behind, and everything that can happen to a server.
+#pragma once
+
+#include "sim/clock.hpp"
+#include "sim/history.hpp"
+#include "sim/model_protocol.hpp"
+#include "sim/network.hpp"
+#include "store/memory/lock_table.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast::sim {
+
+struct ServerOptions {
+  std::int64_t drift_ppm = 0;
+  Duration replication_lag{};  // how far behind the replica is; zero: there is none
+  int wake_lost_per_mille = 0;
+  int wake_late_per_mille = 0;
+  int wake_doubled_per_mille = 0;
+};
+
+class ModelServer {
+ public:
+  ModelServer(World& world, Network& network, History& history, ServerOptions options);
+  ModelServer(const ModelServer&) = delete;
+  ModelServer& operator=(const ModelServer&) = delete;
+  ~ModelServer() = default;
+
+  // ---- the network calls these ----
+  void connect(std::shared_ptr<Connection> connection);
+  void receive(std::shared_ptr<Connection> connection, std::uint64_t id, Request request);
+
+  // ---- what happens to servers ----
+  void freeze();  // as SIGSTOP: sockets take in what arrives, nothing is executed
+  void thaw();    // all of it is executed now, even for clients that closed long ago
+  void restart(bool keep_memory, Duration down);
+  // The replica becomes the server, without what had not reached it; its clock is `skew` ahead.
+  void fail_over(Duration down, Duration skew);
+  void jump_clock(Duration by);
+  void operator_breaks(const std::string& name, BreakMode mode);
+  void heal();  // thaws, and loses or delays no more wake-ups
+
+  // Records StoreHas for everything that is in the store now.
+  void look();
+  const SimClock& clock() const noexcept { return clock_; }
+  bool up() const noexcept { return up_; }
+
+ private:
+  struct State {
+    LockTable table{};
+    std::map<OwnerId, StoreQueued> beats{};
+  };
+
+  LockTable::Reading reading() const;
+  void execute(const std::shared_ptr<Connection>& connection, std::uint64_t id, Request request);
+  Answer run(const Request& request, const Connection& connection);
+  Answer run(const AcquireRequest& request, LockTable::Reading at);
+  Answer run(const RenewRequest& request, LockTable::Reading at);
+  Answer run(const WithdrawRequest& request, LockTable::Reading at);
+  Answer run(const BreakRequest& request, LockTable::Reading at);
+  Answer run(const InspectRequest& request, LockTable::Reading at);
+  Answer run(const ListRequest& request, LockTable::Reading at);
+
+  void record_grant(const std::string& name, const OwnerId& owner, Fence fence, bool handed_on);
+  void record_end(const std::string& name);
+  void tell(const std::string& name, const LockTable::Notices& notices);
+  void send_wake(const OwnerId& owner, const StoreEvent& event);
+  void reply(const std::shared_ptr<Connection>& connection, void (ConnectionEnd::*what)());
+  void replicate();
+  void go_down(Duration down);
+  // Records what `before` had and the state has not, or not for as long. `shortened`: the places
+  // in the queues too.
+  void record_loss(std::string why, const std::vector<NameView>& before, bool replaced,
+                   bool shortened);
+  std::vector<NameView> everything() const;
+
+  World& world_;
+  Network& network_;
+  History& history_;
+  ServerOptions options_;
+  SimClock clock_;
+  State state_{};
+  std::shared_ptr<const State> replica_ = std::make_shared<State>();
+
+  std::uint64_t life_ = 1;
+  bool up_ = true;
+  bool frozen_ = false;
+  std::deque<std::pair<std::shared_ptr<Connection>, UniqueFunction<void()>>> sockets_{};
+  std::map<std::uint64_t, std::shared_ptr<Connection>> listeners_{};  // by client_id
+  std::map<OwnerId, std::uint64_t> homes_{};                          // the client of an owner
+  std::map<std::string, std::pair<OwnerId, Fence>> last_grants_{};
+  std::map<std::string, std::pair<OwnerId, WorldTime>> last_ends_{};
+  Fence greatest_ = Fence::none;
+  Fence forgotten_ = Fence::none;  // the greatest fence that may be missing from the state
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,62 @@
+// The network of a world: every pair of places has a link in each direction, and each direction has
+// faults of its own.
+//
+//   lost        a message vanishes (its connection hears nothing more about it)
+//   doubled     a message from a server arrives twice (not requests: no connection doubles those)
+//   reordered   a message may overtake others of its link; otherwise links keep the order
+//   cut         every message vanishes: a partition, one way if the other direction is left alone
+//   clogged     messages wait and arrive, in order, when the clog is over
+#pragma once
+
+#include "sim/world.hpp"
+
+#include <holdfast/function.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace holdfast::sim {
+
+enum class Place : std::uint16_t { store = 0xfffe, database = 0xffff };  // nodes count from 0
+constexpr Place place_of_node(std::size_t node) { return static_cast<Place>(node); }
+
+struct NetworkOptions {
+  Duration latency_min = std::chrono::microseconds{50};
+  Duration latency_max = std::chrono::milliseconds{1};
+  int loss_per_mille = 0;
+  int doubled_per_mille = 0;
+  int reordered_per_mille = 0;
+};
+
+class Network {
+ public:
+  Network(World& world, NetworkOptions options) : world_(world), options_(options) {}
+
+  // `deliver` is called at the far end, twice if the message is doubled, never if it is lost.
+  void send(Place from, Place to, UniqueFunction<void()> deliver);
+
+  void set_options(NetworkOptions options) { options_ = options; }
+  void cut(Place from, Place to, bool on) { link(from, to).cut = on; }
+  void clog(Place from, Place to, bool on);
+  void heal();  // no cuts, no clogs, no loss, no doubles, no reordering
+
+ private:
+  using Message = std::shared_ptr<UniqueFunction<void()>>;
+  struct Link {
+    bool cut = false;
+    bool clogged = false;
+    WorldTime last_arrival{};
+    std::deque<Message> waiting{};
+  };
+  Link& link(Place from, Place to) { return links_[{from, to}]; }
+  void carry(Link& link, Message message);
+
+  World& world_;
+  NetworkOptions options_;
+  std::map<std::pair<Place, Place>, Link> links_{};  // map: links do not move
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,72 @@
+#include "sim/node.hpp"
+
+namespace holdfast::sim {
+
+Node::Node(Surroundings& around, const Options& options, NodeId id, std::int64_t drift_ppm)
+    : around_(around),
+      options_(options),
+      id_(id),
+      clock_(around.world,
+             Instant{around.world.random().between(Duration{std::chrono::seconds{1}},
+                                                   Duration{std::chrono::hours{1000}})},
+             drift_ppm) {
+  boot();
+}
+
+void Node::boot() {
+  if (life_) {
+    return;
+  }
+  life_ = std::make_unique<Life>(around_, options_, id_, clock_);
+  if (runs_tasks_) {
+    life_->tasks.emplace(around_, options_, life_->locker, winding_down_);
+  }
+}
+
+void Node::crash() {
+  if (life_) {
+    life_.reset();
+    around_.history.record(Crashed{id_});
+  }
+}
+
+void Node::pause() {
+  if (life_ && !life_->runtime.paused()) {
+    life_->runtime.pause();
+    around_.history.record(Paused{id_, true});
+  }
+}
+
+void Node::resume() {
+  if (paused()) {
+    life_->runtime.resume();
+    around_.history.record(Paused{id_, false});
+  }
+}
+
+void Node::change_clock(std::int64_t drift_ppm, Duration jump) {
+  clock_.set_drift(drift_ppm);
+  clock_.jump(jump);
+  if (life_) {
+    life_->runtime.clock_changed();
+    life_->locker.clock_changed();
+  }
+}
+
+void Node::run_tasks() {
+  runs_tasks_ = true;
+  if (life_ && !life_->tasks) {
+    life_->tasks.emplace(around_, options_, life_->locker, winding_down_);
+  }
+}
+
+void Node::wind_down() {
+  winding_down_ = true;
+  if (life_ && life_->tasks) {
+    life_->tasks->wind_down();
+  }
+}
+
+bool Node::done() const { return life_ && life_->tasks && life_->tasks->done(); }
+
+}  // namespace holdfast::sim

@@ -1,0 +1,74 @@
+// Everything about a world that is chosen: all of it is drawn from the seed and the scenario.
+#pragma once
+
+#include "sim/model_server.hpp"
+#include "sim/network.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+struct Workload {
+  std::size_t tasks = 1;  // loops that lock, work and unlock, on each node
+  std::size_t names = 1;
+  Duration ttl_min{};
+  Duration ttl_max{};
+  Duration hold_max{};
+  Duration think_max{};
+  Duration wait_max{};
+  // per mille of the waits
+  int for_ever = 0;
+  int one_attempt = 0;
+  int cancelled = 0;
+  int lane_first = 0;  // the first request and the release go over a connection of their own
+  int fixed = 0;       // not renewed
+  int min_hold = 0;
+  int max_hold = 0;
+  int lock_delay = 0;
+  int abandoned = 0;
+};
+
+// Mean times between faults of a kind, over the whole world; zero: none.
+struct FaultRates {
+  Duration pause{};
+  Duration crash{};
+  Duration cut{};
+  Duration clog{};
+  Duration freeze{};         // the store
+  Duration restart{};        // the store, with its memory
+  Duration restart_empty{};  // the store, without
+  Duration fail_over{};
+  Duration store_clock_jump{};
+  Duration node_clock_change{};
+  Duration operator_break{};
+};
+
+struct Options {
+  std::uint64_t seed = 0;
+  std::string scenario{};
+  std::size_t nodes = 2;
+  Duration faults_for{};       // the first phase
+  Duration lateness{};         // of timers
+  std::int64_t drift_ppm = 0;  // of each clock at most, either way
+  NetworkOptions network{};
+  ServerOptions server{};
+  Workload work{};
+  FaultRates faults{};
+};
+
+// What scenarios there are, with a line on each.
+struct Scenario {
+  std::string_view name{};
+  std::string_view about{};
+};
+const std::vector<Scenario>& scenarios();
+bool is_scenario(std::string_view name);
+
+// Precondition: is_scenario(scenario).
+Options draw_options(std::uint64_t seed, std::string_view scenario);
+std::string text(const Options& options);
+
+}  // namespace holdfast::sim

@@ -1,0 +1,51 @@
+// What the nodes of a world do all day: tasks that lock a name, write under the lock, and unlock,
+// with options, waits and endings drawn from the seed.
+#pragma once
+
+#include "sim/locker.hpp"
+#include "sim/options.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::sim {
+
+class Tasks {
+ public:
+  Tasks(Surroundings& around, const Options& options, Locker& locker, bool winding_down);
+
+  // Faults are over: each task ends what it does, locks every name once more, for ever if need be,
+  // and stops.
+  void wind_down();
+  bool done() const;
+
+ private:
+  struct Task {
+    std::uint64_t turn = 0;  // timers of earlier turns have no say
+    std::size_t finals = 0;  // names that were locked since winding down
+    AttemptId attempt = 0;   // the wait that is on, or 0
+    LeasePtr lease{};
+    bool writing = false;  // a write is being prepared or was not answered yet
+  };
+
+  void think(Task& task);
+  void want(Task& task);
+  LockerWait draw_wait();
+  LeaseOptions draw_lease_options();
+  void wait(Task& task, const LockerWait& wait, Duration hold_max);
+  void work(Task& task, Duration hold_max);
+  void write_later(Task& task);
+  void write(Task& task);
+  void end(Task& task);
+  void lost(const LeasePtr& lease);
+  // Runs `event` after `delay` on the node's clock if the task's turn is still the same.
+  void later(Task& task, Duration delay, std::function<void()> event);
+
+  Surroundings& around_;
+  const Options& options_;
+  Locker& locker_;
+  bool winding_down_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace holdfast::sim

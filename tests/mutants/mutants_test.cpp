@@ -1,0 +1,82 @@
+// Seeded bugs: everything is built once more with mistakes that can be switched on. Each one must
+// be caught within its number of seeds, and the same seeds must be clean without it: a simulator
+// that finds nothing, or that objects to everything, is worth nothing.
+#include "base/mutation.hpp"
+#include "sim/sim.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+namespace {
+
+struct Mutant {
+  Mutation mutation = Mutation::none;
+  const char* name = "";
+  const char* scenario = "everything";
+  std::uint64_t seeds = 1;  // within these
+};
+
+// The bound is about twice the number that was needed when it was last measured.
+const std::vector<Mutant> mutants{
+    {Mutation::trust_from_reply, "trust_from_reply", "partitions", 20},
+    {Mutation::no_margin, "no_margin", "everything", 5},
+    {Mutation::handoff_trusted_from_news, "handoff_trusted_from_news", "everything", 5},
+    {Mutation::old_news_of_handoff, "old_news_of_handoff", "partitions", 60},
+    {Mutation::unknown_outcome_forgotten, "unknown_outcome_forgotten", "partitions", 20},
+    {Mutation::withdrawn_owner_asks_again, "withdrawn_owner_asks_again", "everything", 5},
+    {Mutation::deadline_waits_for_reply, "deadline_waits_for_reply", "partitions", 5},
+    {Mutation::waits_for_wake_ups, "waits_for_wake_ups", "everything", 5},
+    {Mutation::renewal_trusted_from_reply, "renewal_trusted_from_reply", "partitions", 40},
+    {Mutation::watchdog_stops_on_failure, "watchdog_stops_on_failure", "failover", 30},
+    {Mutation::loss_told_at_expiry, "loss_told_at_expiry", "everything", 5},
+    {Mutation::fixed_is_renewed, "fixed_is_renewed", "loss", 20},
+    {Mutation::failed_release_forgotten, "failed_release_forgotten", "everything", 20},
+    {Mutation::renewed_after_release, "renewed_after_release", "everything", 5},
+    {Mutation::renew_by_name, "renew_by_name", "everything", 5},
+    {Mutation::release_by_name, "release_by_name", "everything", 5},
+    {Mutation::renewal_recreates, "renewal_recreates", "everything", 40},
+    {Mutation::fence_by_counter, "fence_by_counter", "failover", 5},
+    {Mutation::no_tombstones, "no_tombstones", "partitions", 20},
+    {Mutation::dead_waiter_keeps_place, "dead_waiter_keeps_place", "everything", 5},
+    {Mutation::last_come_first_served, "last_come_first_served", "everything", 5},
+    {Mutation::expiry_by_clients_clock, "expiry_by_clients_clock", "everything", 5},
+    {Mutation::handoff_is_forgotten, "handoff_is_forgotten", "everything", 5},
+    {Mutation::guard_admits_all, "guard_admits_all", "everything", 10},
+};
+
+class Mutants : public testing::TestWithParam<Mutant> {
+ protected:
+  ~Mutants() override { active_mutation = Mutation::none; }
+};
+
+TEST_P(Mutants, IsCaught) {
+  const Mutant& mutant = GetParam();
+  active_mutation = mutant.mutation;
+  for (std::uint64_t seed = 0; seed < mutant.seeds; ++seed) {
+    const Report report = run(seed, mutant.scenario);
+    if (report.passed()) {
+      continue;
+    }
+    RecordProperty("seeds", static_cast<int>(seed + 1));
+    RecordProperty("checker", report.violations.front().checker);
+    active_mutation = Mutation::none;
+    const Report clean = run(seed, mutant.scenario);
+    EXPECT_TRUE(clean.passed()) << text(clean);
+    return;
+  }
+  FAIL() << mutant.name << " was not caught within " << mutant.seeds << " seeds of "
+         << mutant.scenario;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Mutants, testing::ValuesIn(mutants),
+                         [](const auto& mutant) { return std::string{mutant.param.name}; });
+
+TEST(MutantList, HasEveryMutation) {
+  EXPECT_EQ(mutants.size() + 1, static_cast<std::size_t>(Mutation::count_));
+}
+
+}  // namespace
+}  // namespace holdfast::sim
