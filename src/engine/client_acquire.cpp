@@ -243,9 +243,6 @@ class ClientCore::AsyncWait {
 Operation ClientCore::start_acquire(const std::string& name, const LeaseOptions& options,
                                     const Wait& wait, LeaseHandler handler) {
   require_usable();
-  if (closing_) {
-    throw Error{errc::closed, {}};
-  }
   Claim claim = make_claim(name, options, lanes_.borrow()->runtime());
   const OwnerId owner = claim.owner;
   AcquireMachine machine{std::move(claim), options.safety_margin,

@@ -46,6 +46,9 @@ void ClientCore::require_usable() const {
   if (!usable()) {
     throw Error{errc::closed, "this is a forked child; make a client of its own"};
   }
+  if (closing_) {
+    throw Error{errc::closed, {}};
+  }
 }
 
 bool ClientCore::on_loop(UniqueFunction<void(Engine&)> work, Instant latest) {

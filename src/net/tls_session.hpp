@@ -40,8 +40,8 @@ class TlsSession {
   IoResult read(std::span<char> buffer);
   IoResult write(std::string_view bytes);
 
-  // Looks at what has arrived: true if the peer has said goodbye or the session broke. What it takes
-  // from the socket stays to be read.
+  // Looks at what has arrived: true if the peer has said goodbye or the session broke. What it
+  // takes from the socket stays to be read.
   bool has_ended() noexcept;
 
   // Whether bytes have arrived that the socket no longer shows as readable.

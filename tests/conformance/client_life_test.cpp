@@ -120,6 +120,8 @@ TEST_P(ClientLife, ClosedItRefuses) {
   EXPECT_EQ(ec, errc::closed);
   EXPECT_THROW(ours.start_acquire({}, [](std::error_code, Lease) {}), Error);
   EXPECT_THROW(ours.lock(), Error);
+  EXPECT_THROW(client().inspect("job"), Error);
+  EXPECT_THROW(client().list(), Error);
   held.release(ec);
   EXPECT_FALSE(ec);
   EXPECT_TRUE(is_free("job"));
