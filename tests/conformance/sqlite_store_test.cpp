@@ -170,8 +170,6 @@ TEST_F(SqliteStoreTest, ListsByPrefixPageByPage) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
-// ---- wake-ups ---------------------------------------------------------------------------------
-
 // The store of another process, as far as it can be told apart: a factory of its own.
 class SqliteWakeUps : public SqliteStoreTest, public testing::WithParamInterface<bool> {
  protected:
