@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -186,9 +187,9 @@ FileSystem file_system_of(const std::string& path) {
       return {known.name, false};
     }
   }
-  std::array<char, 19> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(magic));
-  return {text.data(), false};
+  std::array<char, 16> digits{};
+  const auto written = std::to_chars(digits.begin(), digits.end(), magic, 16);
+  return {"0x" + std::string(digits.begin(), written.ptr), false};
 }
 
 LockFile LockFile::prepare(const std::string& path, bool any_file_system, bool create) {
