@@ -25,7 +25,6 @@ std::shared_ptr<Peer> Peer::connect(EventLoop& loop, const Settings& settings,
 Peer::Peer(ByConnect /*key*/, EventLoop& loop, const Settings& settings,
            const Connection::Options& options, EventHandler on_event)
     : loop_(loop),
-      options_(options),
       connection_(options, loop.now()),
       on_event_(std::move(on_event)),
       stream_(net::make_stream(loop, settings.endpoint)) {}

@@ -54,7 +54,6 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void arm();
 
   EventLoop& loop_;
-  const Connection::Options& options_;
   Connection connection_;
   EventHandler on_event_;
   std::unique_ptr<net::Stream> stream_;

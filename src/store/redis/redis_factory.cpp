@@ -4,7 +4,6 @@
 #include "store/redis/redis_store.hpp"
 #include "store/redis/settings.hpp"
 
-#include <utility>
 
 namespace holdfast {
 
@@ -12,9 +11,9 @@ namespace {
 
 class RedisFactory final : public StoreFactory {
  public:
-  RedisFactory(const StoreUrl& url, std::string password)
+  RedisFactory(const StoreUrl& url, const std::string& password)
       : url_(url.text_without_password()),
-        settings_(std::make_shared<const redis::Settings>(url, std::move(password))) {}
+        settings_(std::make_shared<const redis::Settings>(url, password)) {}
 
   std::unique_ptr<Store> open(Runtime& runtime) override {
     return std::make_unique<redis::RedisStore>(EventLoop::of(runtime), settings_);
@@ -28,8 +27,8 @@ class RedisFactory final : public StoreFactory {
 
 }  // namespace
 
-std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, std::string password) {
-  return std::make_shared<RedisFactory>(url, std::move(password));
+std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, const std::string& password) {
+  return std::make_shared<RedisFactory>(url, password);
 }
 
 }  // namespace holdfast

@@ -14,6 +14,6 @@ namespace holdfast {
 
 // Throws Error{invalid_url}. `password` counts before one in the URL; empty: the URL's or none.
 // Stores of it need a Runtime that is an EventLoop.
-std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, std::string password);
+std::shared_ptr<StoreFactory> make_redis_factory(const StoreUrl& url, const std::string& password);
 
 }  // namespace holdfast

@@ -82,7 +82,7 @@ void RedisStore::list(const std::string& prefix, const std::string& cursor,
       done(std::move(*failed));
       return;
     }
-    ScanPage& page = std::get<ScanPage>(scanned);
+    auto& page = std::get<ScanPage>(scanned);
     auto listing = std::make_shared<Listing>();
     listing->page.next_cursor = std::move(page.cursor);
     listing->found = std::move(page.found);

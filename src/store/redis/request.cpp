@@ -2,6 +2,7 @@
 
 #include "store/redis/resp.hpp"
 
+#include <array>
 #include <charconv>
 
 namespace holdfast::redis {
@@ -27,9 +28,9 @@ Request& Request::add(std::string_view argument) {
 }
 
 Request& Request::add_number(std::int64_t argument) {
-  char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, argument).ptr;
-  return add({digits, static_cast<std::size_t>(end - digits)});
+  std::array<char, 24> digits{};
+  const char* const end = std::to_chars(digits.begin(), digits.end(), argument).ptr;
+  return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void Request::write(std::string& out) const {

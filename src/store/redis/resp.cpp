@@ -2,7 +2,9 @@
 
 #include <hiredis/hiredis.h>
 
+#include <array>
 #include <charconv>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -11,9 +13,9 @@ namespace holdfast::redis {
 namespace {
 
 void append_number(std::string& out, char kind, std::size_t number) {
-  char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  out.append(1, kind).append(digits, end).append("\r\n", 2);
+  std::array<char, 24> digits{};
+  const char* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+  out.append(1, kind).append(digits.cbegin(), end).append("\r\n", 2);
 }
 
 // hiredis 0.14 allocates whatever a reply announces, and its size computation can overflow
@@ -137,7 +139,7 @@ RespReader::~RespReader() = default;
 
 void RespReader::feed(std::string_view bytes) {
   if (!violated_ && redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
-    violate(reader_->errstr);
+    violate(std::data(reader_->errstr));
   }
 }
 
@@ -147,7 +149,8 @@ std::optional<Reply> RespReader::next() {
   }
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-    violate(reader_->err == REDIS_ERR_OOM ? "a reply of impossible size" : reader_->errstr);
+    violate(reader_->err == REDIS_ERR_OOM ? "a reply of impossible size"
+                                          : std::data(reader_->errstr));
     return std::nullopt;
   }
   if (reply == nullptr) {

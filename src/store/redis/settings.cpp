@@ -23,9 +23,9 @@ constexpr std::size_t client_id_size = 16;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error{errc::invalid_url, what}; }
 
-std::string text_option(const StoreUrl& url, std::string_view key, std::string otherwise) {
+std::string text_option(const StoreUrl& url, std::string_view key, std::string_view otherwise) {
   const std::string* value = url.option(key);
-  return value == nullptr ? std::move(otherwise) : *value;
+  return value == nullptr ? std::string(otherwise) : *value;
 }
 
 void refuse_unknown_options(const StoreUrl& url) {
@@ -109,19 +109,19 @@ std::string make_client_id() {
 
 }  // namespace
 
-Settings::Settings(const StoreUrl& url, std::string password)
+Settings::Settings(const StoreUrl& url, const std::string& password)
     : keys(keys_of(url)),
       endpoint(endpoint_of(url)),
       client_id(make_client_id()),
       channel_base(keys.channel_base()),
-      op_timeout(op_timeout_of(url)) {
+      op_timeout(op_timeout_of(url)),
+      commands{.place = {.server = endpoint.text(), .user = url.user, .prefix = keys.prefix()},
+               .password = password.empty() ? url.password : password,
+               .database = database_of(url),
+               .channel = keys.channel(client_id),
+               .op_timeout = op_timeout},
+      wakes(commands) {
   refuse_unknown_options(url);
-  commands.place = {.server = endpoint.text(), .user = url.user, .prefix = keys.prefix()};
-  commands.password = password.empty() ? url.password : std::move(password);
-  commands.database = database_of(url);
-  commands.channel = keys.channel(client_id);
-  commands.op_timeout = op_timeout;
-  wakes = commands;
   wakes.subscriber = true;
 }
 

@@ -15,15 +15,15 @@ namespace holdfast::redis {
 struct Settings {
   // Throws Error{invalid_url} that names the offending part. A password in `password` counts before
   // the URL's.
-  Settings(const StoreUrl& url, std::string password);
+  Settings(const StoreUrl& url, const std::string& password);
 
   RedisKeys keys;
   net::Endpoint endpoint{};
   std::string client_id;     // random: names the wake-up channel of this client
   std::string channel_base;  // what the scripts put before a client id
-  Duration op_timeout = std::chrono::seconds{2};
-  Connection::Options commands{};  // for connections that carry requests
-  Connection::Options wakes{};     // for the one that listens
+  Duration op_timeout;
+  Connection::Options commands;  // for connections that carry requests
+  Connection::Options wakes;     // for the one that listens
 };
 
 }  // namespace holdfast::redis
