@@ -19,11 +19,11 @@ using Level = Finding::Level;
 
 Finding default_store(const std::string& store) {
   const char* const variable = std::getenv("HOLDFAST_STORE");
+  if (variable != nullptr && *variable != '\0' && (store.empty() || store == variable)) {
+    return {Level::good, "the store is the one that HOLDFAST_STORE names", ""};
+  }
   if (!store.empty()) {
     return {Level::good, "the store was named with --store", ""};
-  }
-  if (variable != nullptr && *variable != '\0') {
-    return {Level::good, "the store is the one that HOLDFAST_STORE names", ""};
   }
   return {Level::warning,
           "the default store " + default_store_file() + " locks for this user on this host only",
