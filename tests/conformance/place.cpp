@@ -2,6 +2,7 @@
 
 #include "runtime/event_loop.hpp"
 #include "store/memory/memory_store.hpp"
+#include "tests/conformance/place_sim.hpp"
 
 #ifdef HOLDFAST_WITH_SQLITE
 #include "store/sqlite/sqlite_factory.hpp"
@@ -149,7 +150,11 @@ const std::vector<Kind>& kinds_with_threads() {
 }
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all{kinds_with_threads()};
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> those = kinds_with_threads();
+    those.push_back({"sim", make_sim_place, {}});
+    return those;
+  }();
   return all;
 }
 
