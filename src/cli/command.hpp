@@ -30,6 +30,7 @@ int doctor_command(Arguments arguments);
 int stores_command(Arguments arguments);
 int guard_command(Arguments arguments);
 int demo_command(Arguments arguments);
+int sim_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
 }  // namespace holdfast::cli

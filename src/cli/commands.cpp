@@ -15,6 +15,7 @@ const std::vector<Command>& commands() {
 #ifdef HOLDFAST_WITH_SQLITE
       {"demo", "see the product at work: real processes, a real pause", demo_command},
 #endif
+      {"sim", "replay seeds of the simulator", sim_command},
       {"completion", "print completions for bash, zsh or fish", completion_command},
   };
   return table;
