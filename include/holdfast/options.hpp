@@ -23,7 +23,7 @@ struct LeaseOptions {
   // drift and scheduling delay. Unset: min(2 s, ttl/10) + ttl/1000. Must be below ttl/2.
   std::optional<Duration> safety_margin{};
 
-  // False: the lease is never renewed; it ends one TTL after its grant.
+  // False: the lease is never renewed, only verified; it ends one TTL after its grant.
   bool renew = true;
 
   // No renewal carries the lease past grant + max_hold. Unset: no bound.

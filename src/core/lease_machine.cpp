@@ -23,9 +23,8 @@ LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std:
       sent_(grant.sent),
       trusted_until_(grant.trusted_until),
       backoff_(spread),
-      renews_(options.renew),
       provisional_(grant.provisional) {
-  if (!renews_) {
+  if (!options.renew) {
     fixed_end_ = grant.sent + ttl_;
   }
   if (options.max_hold) {
@@ -33,9 +32,8 @@ LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std:
     trust_cap_ = grant.sent + *options.max_hold - margin_;
     trusted_until_ = std::min(trusted_until_, *trust_cap_);
   }
-  if (renews_) {
-    renew_at_ = grant.sent + renew_interval(grant.ttl);
-  }
+  // A fixed lease is verified as often as another is renewed.
+  renew_at_ = grant.sent + renew_interval(grant.ttl);
 }
 
 LeaseAction LeaseMachine::start(Instant now) {
@@ -78,9 +76,7 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
     if (again_) {
       return renew(now);
     }
-    if (renews_) {
-      renew_at_ = renewal_sent_ + renew_interval(ttl_);
-    }
+    renew_at_ = renewal_sent_ + renew_interval(ttl_);
     return on_timer(now);
   }
   if (mutated(Mutation::watchdog_stops_on_failure)) {
@@ -89,9 +85,7 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
   }
   // Unknown neither extends nor ends the lease. Try again well inside what is left of it.
   const Duration left = std::max(trusted_until_ - now, Duration{0});
-  if (renews_ || provisional_) {
-    renew_at_ = now + std::min(backoff_.next(), left / 4);
-  }
+  renew_at_ = now + std::min(backoff_.next(), left / 4);
   return on_timer(now);
 }
 

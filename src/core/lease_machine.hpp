@@ -71,7 +71,6 @@ class LeaseMachine {
   Instant renewal_sent_{};
   Backoff backoff_;
   errc why_{};
-  bool renews_;
   bool provisional_;
   bool in_flight_ = false;
   bool again_ = false;

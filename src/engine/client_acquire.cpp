@@ -230,8 +230,13 @@ class ClientCore::AsyncWait {
  private:
   void deliver(Outcome outcome) {
     --core_->tally_.waiting;
-    core_->tell([handler = std::exchange(handler_, {}), code = outcome.code,
-                 lease = std::move(outcome.lease)]() mutable { handler(code, std::move(lease)); });
+    UniqueFunction<void()> call{[handler = std::exchange(handler_, {}), code = outcome.code,
+                                 lease = std::move(outcome.lease)]() mutable {
+      handler(code, std::move(lease));
+    }};
+    if (!core_->tell(std::move(call))) {
+      call();  // the client was closed meanwhile and has no threads left; once is a promise
+    }
   }
 
   std::shared_ptr<ClientCore> core_;

@@ -80,9 +80,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   // client is closed before that. False: it is closed already, or this is a forked child.
   bool on_loop(UniqueFunction<void(Engine&)> work, Instant latest = {});
   void forget(const OwnerId& owner);
-  // Runs `callback` on a notifier thread. False if the client is closed.
-  bool tell(UniqueFunction<void()> callback);
-  bool tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<void()> callback);
+  // Runs `callback` on a notifier thread. False if the client is closed: `callback` is untouched.
+  bool tell(UniqueFunction<void()>&& callback);
+  bool tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<void()>&& callback);
 
   struct Tally {
     std::atomic<std::uint64_t> granted{0};

@@ -95,6 +95,9 @@ void Engine::lose(Watched& watched) {
   sink_.on_lost(state);
   if (why == errc::expired || why == errc::max_hold) {
     late_release(*state, expires);
+  } else if (why == errc::taken && state->tombstone) {
+    // Nothing of ours is there, but an acquire of ours may still arrive.
+    clean_up(state->claim, {.keep_min_hold = false, .tombstone = true});
   }
 }
 
@@ -181,7 +184,8 @@ void Engine::on_renewed(const OwnerId& owner, const RenewReply& reply,
          state->trusted());
   }
   apply(watched, watched.machine.on_reply(reply, runtime_.now()), again);
-  if (std::holds_alternative<Renewed>(reply) && leases_.contains(owner)) {
+  // A fixed lease is only verified, which is no news.
+  if (std::holds_alternative<Renewed>(reply) && state->options.renew && leases_.contains(owner)) {
     emit(Event::Kind::renewed, state->claim, state->fence, {}, {}, state->trusted());
   }
 }
