@@ -282,6 +282,7 @@ void ModelServer::record_loss(std::string why, const std::vector<NameView>& befo
     }
   }
   history_.record(forgot);
+  last_ends_.clear();
   for (const NameView& name : before) {
     record_end(name.name);
   }

@@ -4,7 +4,9 @@
 // are counted. That is what fences and guards are for.
 #include "sim/checkers/checkers.hpp"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -36,7 +38,9 @@ class Exclusion final : public Checker {
         continue;
       }
       if (forgotten_.contains(owner) || forgotten_.contains(mine.owner)) {
-        count("overlaps after the store forgot a lease");
+        if (counted_.insert(std::minmax(owner, mine.owner)).second) {
+          count("overlaps after the store forgot a lease");
+        }
       } else {
         object(now,
                short_text(mine.owner) + " and " + short_text(owner) + " both trust " + mine.name);
@@ -47,6 +51,7 @@ class Exclusion final : public Checker {
 
   std::map<std::string, std::map<OwnerId, Trusts>> names_{};
   std::set<OwnerId> forgotten_{};
+  std::set<std::pair<OwnerId, OwnerId>> counted_{};
 };
 
 }  // namespace

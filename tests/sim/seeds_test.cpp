@@ -53,7 +53,7 @@ TEST(Seed, GivesTheSameTraceWhenItIsPrinted) {
 TEST(Seeds, ShowWhatALockAloneLetsThrough) {
   std::map<std::string, std::uint64_t> counts;
   for (std::uint64_t seed = 0; seed < 3 * seeds_of_each; ++seed) {
-    add(counts, run(seed, seed % 3 == 0 ? "pauses" : seed % 3 == 1 ? "partitions" : "failover"));
+    add(counts, run(seed, seed % 3 == 0 ? "pauses" : seed % 3 == 1 ? "partitions" : "clocks"));
   }
   EXPECT_GT(counts["stale writes that landed without a guard"], 0U);
   EXPECT_EQ(counts["stale writes that landed without a guard"],
