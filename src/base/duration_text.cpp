@@ -67,7 +67,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
 std::string duration_text(Duration duration) {
   if (duration < Duration{0}) {
     // The lowest Duration has no positive counterpart; the next one reads the same.
-    return "-" + duration_text(-std::max(duration, -Duration::max()));
+    std::string text{"-"};  // not "-" + ...: g++ 12 warns falsely of that at -O3
+    return text += duration_text(-std::max(duration, -Duration::max()));
   }
   const auto count = static_cast<double>(duration.count());
   const std::int64_t seconds = duration / std::chrono::seconds{1};

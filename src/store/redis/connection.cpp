@@ -67,7 +67,8 @@ void Connection::on_connected() {
     }
     steps_.push_back(Step::probe);
     const std::string sample = place.prefix + unit_separator + "probe";
-    output_ += encode({"EVAL", scripts().probe.text, "0", sample, options_.channel});
+    output_ += encode({"EVAL", scripts().probe.text, "0", sample, options_.channel,
+                       place.prefix + unit_separator + "format", format_version});
   }
   written_ = output_.size();
 }

@@ -86,6 +86,8 @@ constexpr std::array rules{
          "this is a node of a Redis Cluster, which redis:// does not support"},
     Rule{"WRONGTYPE", errc::unsupported,
          "a key of this name is not a string: another program uses it for something else"},
+    Rule{"HOLDFAST_FORMAT", errc::format_too_new,
+         "a newer holdfast keeps its locks under this prefix; use that version here too"},
     Rule{"HOLDFAST_FOREIGN", errc::unsupported,
          "another Redis client holds this name and cannot be asked; it can only be taken away now"},
 };

@@ -20,6 +20,9 @@ namespace holdfast::redis {
 
 inline constexpr char unit_separator = '\x1f';
 
+// The layout that README.md describes. A store with a greater one at `prefix US format` is refused.
+inline constexpr std::string_view format_version = "1";
+
 class RedisKeys {
  public:
   // fence: the last fence. record: who holds it. queue: waiters by ticket. beats: when each waiter

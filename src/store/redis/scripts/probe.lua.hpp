@@ -1,4 +1,5 @@
-// Asked once a connection, before anything is granted: which rights does this user lack?
+// Asked once a connection, before anything is granted: is this prefix in a format that we know, and
+// which rights does this user lack?
 #pragma once
 
 #include <string_view>
@@ -11,8 +12,15 @@ namespace holdfast::redis {
 // script runs. A user whose rights cover only some names is legitimate, and then no command passes
 // with the sample key, which says nothing.
 inline constexpr std::string_view probe_lua = R"lua(
-local key, channel = ARGV[1], ARGV[2]
+local key, channel, format_key, format_known = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local missing = {}
+
+-- Only a version that changes the layout writes the key. A user without a right to it sees nothing.
+local format = redis.pcall('GET', format_key)
+if type(format) == 'string' and (tonumber(format) or 0) > tonumber(format_known) then
+  return redis.error_reply('HOLDFAST_FORMAT ' .. format)
+end
+
 if not redis.acl_check_cmd then  -- before Redis 7: only the channel can be tried without harm
   local answer = redis.pcall('PUBLISH', channel, '')
   if type(answer) == 'table' and answer.err then missing[1] = '&' end
