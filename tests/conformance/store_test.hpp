@@ -64,6 +64,9 @@ class Speaker {
   std::vector<StoreEvent> heard_{};
 };
 
+// No store's clock is coarser than this.
+inline constexpr Duration grain = 1ms;
+
 class StoreTest : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override;
@@ -74,7 +77,7 @@ class StoreTest : public ::testing::TestWithParam<Kind> {
   // Runs the lane while `time` passes.
   void pass(Duration time);
   Instant now() { return place_->lane().now(); }
-  // Asks as `claim` until it is granted; returns when that was asked. Throws after five seconds.
+  // Asks as `claim` until it is granted; returns when that was told. Throws after five seconds.
   Instant until_granted(const Claim& claim);
 
   Place& place() { return *place_; }
