@@ -54,7 +54,7 @@ int doctor_command(Arguments arguments) {
   }
   Client client{look.store};
   std::vector<Finding> findings{{Finding::Level::good, "store " + client.url(), ""}};
-  for (auto& more : {host_findings(look.store), client.diagnose()}) {
+  for (const auto& more : {host_findings(look.store), client.diagnose()}) {
     findings.insert(findings.end(), more.begin(), more.end());
   }
   for (const Finding& finding : findings) {

@@ -23,13 +23,14 @@ void EventQueue::push(Happening happening) {
     queue_.push_back(std::move(happening));
   }
   const std::uint64_t one = 1;
-  static_cast<void>(!write(signal_.get(), &one, sizeof one));  // full: it is readable already
+  // Full: it is readable already.
+  [[maybe_unused]] const ssize_t written = write(signal_.get(), &one, sizeof one);
 }
 
 std::optional<Happening> EventQueue::pop() {
   // Cleared before looking, so that a push in between is seen now or wakes the next wait.
   std::uint64_t count = 0;
-  static_cast<void>(!read(signal_.get(), &count, sizeof count));
+  [[maybe_unused]] const ssize_t cleared = read(signal_.get(), &count, sizeof count);
   const std::lock_guard lock{mutex_};
   if (queue_.empty()) {
     return std::nullopt;

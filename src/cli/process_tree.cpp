@@ -8,6 +8,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -53,7 +54,7 @@ std::vector<pid_t> numbers_in(const std::string& path) {
     return numbers;
   }
   while (const dirent* const entry = readdir(directory)) {
-    if (const auto number = parse_pid(entry->d_name)) {
+    if (const auto number = parse_pid(std::data(entry->d_name))) {
       numbers.push_back(*number);
     }
   }

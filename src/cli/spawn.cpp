@@ -16,11 +16,12 @@ namespace holdfast::cli {
 
 namespace {
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+// exec's signature is older than const: it writes to none of them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
-  for (const std::string& text : texts) {
-    pointers.push_back(const_cast<char*>(text.c_str()));  // exec's old signature; it writes nothing
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
   }
   pointers.push_back(nullptr);
   return pointers;
@@ -36,10 +37,10 @@ int become_command(const SpawnPlan& plan, pid_t parent, char* const* arguments,
   setpgid(0, plan.process_group);  // refused if the group is gone: then we are our own
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
-    raise(SIGKILL);  // the supervisor died before the line above could matter
+    kill(getpid(), SIGKILL);  // the supervisor died before the line above could matter
   }
   if (plan.child_signal_ignored) {
-    signal(SIGCHLD, SIG_IGN);
+    static_cast<void>(signal(SIGCHLD, SIG_IGN));
   }
   sigprocmask(SIG_SETMASK, &plan.mask, nullptr);
   execvpe(arguments[0], arguments, environment);
@@ -48,7 +49,7 @@ int become_command(const SpawnPlan& plan, pid_t parent, char* const* arguments,
 
 }  // namespace
 
-SpawnResult spawn_command(const SpawnPlan& plan) {
+SpawnResult spawn_command(SpawnPlan plan) {
   const auto arguments = pointers_to(plan.arguments);
   const auto environment = pointers_to(plan.environment);
   std::array<int, 2> ends{};
@@ -64,7 +65,7 @@ SpawnResult spawn_command(const SpawnPlan& plan) {
   }
   if (child == 0) {
     const int error = become_command(plan, parent, arguments.data(), environment.data());
-    static_cast<void>(!write(writer.get(), &error, sizeof error));
+    [[maybe_unused]] const ssize_t written = write(writer.get(), &error, sizeof error);
     _exit(127);
   }
   writer.reset();

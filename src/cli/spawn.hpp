@@ -24,7 +24,7 @@ struct SpawnResult {
 
 // Returns once exec has succeeded or failed. The command dies with the calling thread
 // (PR_SET_PDEATHSIG); call it on the main thread.
-SpawnResult spawn_command(const SpawnPlan& plan);
+SpawnResult spawn_command(SpawnPlan plan);
 
 // This process' environment with `added` on top and without `removed`.
 std::vector<std::string> environment_with(const std::vector<std::string>& added,

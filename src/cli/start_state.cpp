@@ -4,7 +4,8 @@
 
 #include <array>
 #include <charconv>
-#include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -80,9 +81,9 @@ std::vector<int> open_descriptors() {
   }
   while (const dirent* const entry = readdir(directory)) {
     int number = -1;
-    const char* const end = entry->d_name + std::strlen(entry->d_name);
-    const auto parsed = std::from_chars(entry->d_name, end, number);
-    if (parsed.ptr == end && number > 2 && number != dirfd(directory)) {
+    const std::string_view name{std::data(entry->d_name)};
+    const auto parsed = std::from_chars(name.begin(), name.end(), number);
+    if (parsed.ptr == name.end() && number > 2 && number != dirfd(directory)) {
       found.push_back(number);
     }
   }

@@ -82,7 +82,9 @@ ChildActions ChildMachine::wrapper_gone(Instant now) {
   return actions;
 }
 
-ChildActions ChildMachine::spawned() { return {{Type::report_started}}; }
+ChildActions ChildMachine::spawned() {
+  return state_ == State::running ? ChildActions{{Type::report_started}} : ChildActions{};
+}
 
 ChildActions ChildMachine::spawn_failed(int error) {
   state_ = State::finished;
