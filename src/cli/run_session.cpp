@@ -149,7 +149,7 @@ void RunSession::on_signal(int signal, bool from_terminal) {
     return;
   }
   stop_signal_ = signal;
-  messages_.say("stopped",
+  messages_.say("cancelled",
                 signal_text(signal) + ": " + options_.command.front() + " was not started",
                 {{"name", options_.name}, {"signal", signal}});
   if (phase_ == Phase::granted) {
@@ -199,10 +199,10 @@ void RunSession::on_report(Report report) {
       return end(exit_lost);
     case Report::Type::lost:
       if (!std::exchange(lease_over_, true)) {
-        messages_.say("stopping",
+        messages_.say("lost",
                       "no proof in time that " + options_.name +
                           " is still ours: the command is being stopped",
-                      {{"name", options_.name}});
+                      {{"name", options_.name}, {"reason", error_word(errc::expired)}});
       }
       left_behind_at_ = lease_.trusted_until() + left_behind_patience;
       return;
@@ -255,6 +255,8 @@ void RunSession::end(int code) {
   if (lease_) {
     give_back();
   }
+  messages_.detail("ended", "exit code " + std::to_string(code),
+                   {{"name", options_.name}, {"exit", code}});
 }
 
 void RunSession::give_back() {

@@ -256,6 +256,7 @@ TEST_P(C36, MessagesAsJson) {
   }
   EXPECT_GT(count, 0);
   EXPECT_NE(child.err().find("\"event\":\"granted\""), std::string::npos);
+  EXPECT_TRUE(child.err().ends_with("\"exit\":0}\n")) << child.err();
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, C36, command_stores, store_name);
