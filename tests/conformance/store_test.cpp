@@ -170,6 +170,14 @@ void StoreTest::pass(Duration time) {
   lane.run_until([over] { return *over; });
 }
 
+bool StoreTest::run_until(const std::function<bool()>& done, Duration at_most) {
+  const Instant end = now() + at_most;
+  while (!done() && now() < end) {
+    pass(1ms);
+  }
+  return done();
+}
+
 Instant StoreTest::until_granted(const Claim& wanted) {
   const Instant give_up_at = now() + 5s;
   while (now() < give_up_at) {

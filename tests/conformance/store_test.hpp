@@ -76,6 +76,8 @@ class StoreTest : public ::testing::TestWithParam<Kind> {
   Claim waiter(const std::string& name, Duration liveness, Duration ttl = 30s);
   // Runs the lane while `time` passes.
   void pass(Duration time);
+  // Runs the lane until `done` holds, or for `at_most`. Says whether it holds.
+  bool run_until(const std::function<bool()>& done, Duration at_most);
   Instant now() { return place_->lane().now(); }
   // Asks as `claim` until it is granted; returns when that was told. Throws after five seconds.
   Instant until_granted(const Claim& claim);
