@@ -177,7 +177,10 @@ TEST_P(MutexAcquire, ForgettingAnOperationDoesNotCancelIt) {
   EXPECT_FALSE(ended.get_future().get());
 }
 
-TEST_P(MutexAcquire, C44_ANameThatIsNoneIsRefusedBeforeAnyWrite) {
+class C44Refused : public ClientTest {};
+HOLDFAST_ON_EVERY_CLIENT(C44Refused);
+
+TEST_P(C44Refused, ANameThatIsNoneIsRefusedBeforeAnyWrite) {
   for (const std::string& name :
        {std::string{}, std::string(256, 'x'), std::string(1 << 20, 'x'), std::string{"a\nb"},
         std::string{"\0", 1}, std::string{"{"}, std::string{"}"}, std::string{"{}"},
@@ -196,7 +199,10 @@ TEST_P(MutexAcquire, C44_ANameThatIsNoneIsRefusedBeforeAnyWrite) {
   EXPECT_TRUE(client().list().names.empty());
 }
 
-TEST_P(MutexAcquire, C09_TimesThatAreNoneAreRefusedBeforeAnyWrite) {
+class C09Times : public ClientTest {};
+HOLDFAST_ON_EVERY_CLIENT(C09Times);
+
+TEST_P(C09Times, ThatAreNoneAreRefusedBeforeAnyWrite) {
   for (const Duration ttl : {Duration{0}, Duration{-1s}, Duration{1ns}, Duration{999us},
                              Duration{1ms}, Duration::max(), Duration::min()}) {
     try {
@@ -209,7 +215,7 @@ TEST_P(MutexAcquire, C09_TimesThatAreNoneAreRefusedBeforeAnyWrite) {
   EXPECT_TRUE(client().list().names.empty());
 }
 
-TEST_P(MutexAcquire, C09_TimesThatAreKept) {
+TEST_P(C09Times, ThatAreKept) {
   for (const Duration ttl :
        {Duration{100ms}, Duration{1500ms}, Duration{100ms + 1ns},
         Duration{std::chrono::milliseconds{INT64_C(1) << 31}}, Duration{24h * 30}, ttl_max}) {
