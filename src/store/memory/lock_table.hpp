@@ -27,7 +27,7 @@ class LockTable {
   // What the step has to tell to others, in order.
   using Notices = std::vector<StoreEvent>;
 
-  // Each call is one atomic step; docs/reference/formats.md has the rules.
+  // Each call is one atomic step; docs/internals/store-rules.md has the rules.
   AcquireReply acquire(const Claim& claim, Store::Queueing queueing, Reading at, Notices& notices);
   RenewReply renew(const Claim& claim, Reading at, Notices& notices);
   WithdrawReply withdraw(const Claim& claim, WithdrawOptions options, Reading at, Notices& notices);
