@@ -144,7 +144,7 @@ std::string exact_duration_text(Duration duration) {
   constexpr std::array<std::pair<std::int64_t, const char*>, 4> units{
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
   const std::int64_t count = duration.count();
-  const auto unit = std::find_if(units.begin(), units.end(),
+  const auto* const unit = std::find_if(units.begin(), units.end(),
                                  [&](const auto& each) { return count % each.first == 0; });
   return std::to_string(count / unit->first) + unit->second;
 }

@@ -13,7 +13,7 @@
 namespace holdfast::cli {
 
 Supervisor Supervisor::launch(const SupervisorPlan& plan) {
-  auto [ours, theirs] = SupervisorLink::make_pair();
+  auto ends = SupervisorLink::make_pair();
   // Whoever of the two dies first, the other inherits the tree.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t group = getpgrp();
@@ -22,10 +22,10 @@ Supervisor Supervisor::launch(const SupervisorPlan& plan) {
     throw std::system_error(errno, std::generic_category(), "fork");
   }
   if (pid == 0) {
-    ours.close();
-    run_supervisor(plan, group, std::move(theirs));
+    ends.first.close();
+    run_supervisor(plan, group, std::move(ends.second));
   }
-  return {std::move(ours), pid};
+  return {std::move(ends.first), pid};
 }
 
 bool Supervisor::start(ChildDeadline deadline, std::vector<std::string> environment) noexcept {

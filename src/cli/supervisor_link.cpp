@@ -33,7 +33,7 @@ std::optional<Head> head_of(const std::optional<std::string>& bytes) noexcept {
   if (!bytes || bytes->size() < sizeof(Head)) {
     return std::nullopt;
   }
-  Head head;
+  Head head{};
   std::memcpy(&head, bytes->data(), sizeof head);
   return head;
 }

@@ -25,7 +25,7 @@ std::string variable(const char* name) {
 }
 
 std::string home_folder() {
-  if (const std::string home = variable("HOME"); home.starts_with('/')) {
+  if (std::string home = variable("HOME"); home.starts_with('/')) {
     return home;
   }
   std::array<char, 4096> buffer{};

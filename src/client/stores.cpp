@@ -67,28 +67,28 @@ const std::vector<StoreKind>& store_kinds() {
   return kinds;
 }
 
-std::shared_ptr<StoreFactory> make_store_factory(std::string_view text,
+std::shared_ptr<StoreFactory> make_store_factory(std::string_view url,
                                                  [[maybe_unused]] const std::string& password) {
-  const std::string chosen = text.empty() ? default_store_url() : std::string{text};
-  const StoreUrl url = StoreUrl::parse(chosen);
-  if (url.scheme == "memory") {
-    return make_memory(url);
+  const std::string chosen = url.empty() ? default_store_url() : std::string{url};
+  const StoreUrl parsed = StoreUrl::parse(chosen);
+  if (parsed.scheme == "memory") {
+    return make_memory(parsed);
   }
 #ifdef HOLDFAST_WITH_SQLITE
-  if (url.scheme == "sqlite") {
-    if (url.path == default_store_file()) {
+  if (parsed.scheme == "sqlite") {
+    if (parsed.path == default_store_file()) {
       make_default_store_folder();
     }
-    return make_sqlite_factory(url);
+    return make_sqlite_factory(parsed);
   }
 #endif
 #ifdef HOLDFAST_WITH_REDIS
-  if (url.scheme == "redis" || url.scheme == "rediss" || url.scheme == "redis+unix") {
-    return make_redis_factory(url, password_for(url, password));
+  if (parsed.scheme == "redis" || parsed.scheme == "rediss" || parsed.scheme == "redis+unix") {
+    return make_redis_factory(parsed, password_for(parsed, password));
   }
 #endif
   throw Error{errc::invalid_url,
-              "this build has no store for " + url.scheme + ":; it has " + known_schemes()};
+              "this build has no store for " + parsed.scheme + ":; it has " + known_schemes()};
 }
 
 }  // namespace holdfast
