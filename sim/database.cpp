@@ -5,7 +5,7 @@
 namespace holdfast::sim {
 
 void Database::write(const Write& write, Answered answered) {
-  network_.send(place_of_node(write.node), Place::database,
+  network_.send(place_of_node(write.node), Place::database, 0,
                 [this, write, answered = std::move(answered)] { land(write, answered); });
 }
 
@@ -16,7 +16,8 @@ void Database::land(const Write& write, const Answered& answered) {
   guard_.admit(resource, write.name, write.fence, Fence::none, code);
   const bool stale = static_cast<bool>(code) && !mutated(Mutation::guard_admits_all);
   history_.record(Wrote{write.node, resource, write.owner, write.fence, true, !stale});
-  network_.send(Place::database, place_of_node(write.node), [answered, stale] { answered(stale); });
+  network_.send(Place::database, place_of_node(write.node), 0,
+                [answered, stale] { answered(stale); });
 }
 
 }  // namespace holdfast::sim

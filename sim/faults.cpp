@@ -30,7 +30,7 @@ void Faults::begin() {
   plan(rates.store_clock_jump, "store clock jump", &Faults::store_clock_jump);
   plan(rates.node_clock_change, "node clock change", &Faults::node_clock_change);
   plan(rates.operator_break, "break", &Faults::operator_break);
-  if (options_.network.loss_per_mille > 0) {
+  if (options_.network.loss_per_mille > 0 || options_.network.slow_per_mille > 0) {
     last("a lossy network", all(), options_.faults_for, [] {});
   }
 }
@@ -92,8 +92,11 @@ std::vector<NodeId> Faults::all() const {
   return ids;
 }
 
+// Now and then long, but mostly around what matters: margins, leases, and a little more.
 Duration Faults::lasting(Duration longest) {
-  return around_.world.random().mostly_short(milliseconds{1}, longest);
+  Random& random = around_.world.random();
+  const Duration usual = std::min(options_.work.ttl_max * 5 / 2, longest);
+  return random.between(Duration{milliseconds{1}}, random.chance(200) ? longest : usual);
 }
 
 // ---- nodes -------------------------------------------------------------------------------------
@@ -102,7 +105,7 @@ void Faults::pause() {
   Node& node = any_node();
   if (node.up() && !node.paused()) {
     node.pause();
-    last("pause", {node.id()}, lasting(options_.work.ttl_max * 2), [&node] { node.resume(); });
+    last("pause", {node.id()}, lasting(options_.work.ttl_max * 5 / 2), [&node] { node.resume(); });
   }
 }
 

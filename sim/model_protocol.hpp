@@ -61,6 +61,7 @@ class ConnectionEnd {
 struct Connection {
   ConnectionEnd* client = nullptr;  // null: the client's side is closed
   Place place = Place::store;       // where the client is
+  std::uint64_t id = 0;             // no two are equal
   std::uint64_t client_id = 0;      // all stores of one factory
   bool listens = false;             // wants what the store tells by itself
   std::uint64_t server_life = 0;    // which life of the server accepted it; 0: none yet

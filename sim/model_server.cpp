@@ -71,7 +71,7 @@ void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::ui
     homes_[acquire->claim.owner] = connection->client_id;
   }
   Answer answer = run(request, *connection);
-  network_.send(Place::store, connection->place,
+  network_.send(Place::store, connection->place, connection->id,
                 [connection, id, answer = std::move(answer)]() mutable {
                   if (connection->client != nullptr) {
                     connection->client->answered(id, answer);
@@ -81,7 +81,7 @@ void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::ui
 
 void ModelServer::reply(const std::shared_ptr<Connection>& connection,
                         void (ConnectionEnd::*what)()) {
-  network_.send(Place::store, connection->place, [connection, what] {
+  network_.send(Place::store, connection->place, connection->id, [connection, what] {
     if (connection->client != nullptr) {
       (connection->client->*what)();
     }
@@ -113,10 +113,14 @@ void ModelServer::send_wake(const OwnerId& owner, const StoreEvent& event) {
   for (int i = 0; i < times; ++i) {
     Duration late{};
     if (random.chance(options_.wake_late_per_mille)) {
-      late = random.between(Duration{0}, Duration{std::chrono::seconds{6}});
+      // Up to well after a hand-off that nobody confirmed has ended.
+      const auto beat = state_.beats.find(owner);
+      late =
+          random.between(Duration{0}, beat == state_.beats.end() ? Duration{std::chrono::seconds{1}}
+                                                                 : beat->second.liveness * 3);
     }
     world_.after(late, [this, connection, event] {
-      network_.send(Place::store, connection->place, [connection, event] {
+      network_.send(Place::store, connection->place, connection->id, [connection, event] {
         if (connection->client != nullptr) {
           connection->client->told(event);
         }
@@ -301,8 +305,18 @@ void ModelServer::freeze() { frozen_ = true; }
 
 void ModelServer::thaw() {
   frozen_ = false;
+  // Each socket keeps its order; which socket is read first is chance.
+  std::map<std::uint64_t, std::vector<UniqueFunction<void()>>> by_chance;
+  std::map<std::uint64_t, std::uint64_t> turns;
   for (auto& [connection, execute_now] : std::exchange(sockets_, {})) {
-    execute_now();
+    const std::uint64_t turn =
+        turns.try_emplace(connection->id, world_.random().bits()).first->second;
+    by_chance[turn].push_back(std::move(execute_now));
+  }
+  for (auto& [turn, waiting] : by_chance) {
+    for (UniqueFunction<void()>& execute_now : waiting) {
+      execute_now();
+    }
   }
 }
 
@@ -350,6 +364,7 @@ void ModelServer::heal() {
   options_.wake_lost_per_mille = 0;
   options_.wake_late_per_mille = 0;
   options_.wake_doubled_per_mille = 0;
+  up_ = true;
   if (frozen_) {
     thaw();
   }

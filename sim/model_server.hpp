@@ -32,6 +32,8 @@ class ModelServer {
   ModelServer& operator=(const ModelServer&) = delete;
   ~ModelServer() = default;
 
+  std::uint64_t next_connection_id() noexcept { return ++last_connection_id_; }
+
   // ---- the network calls these ----
   void connect(std::shared_ptr<Connection> connection);
   void receive(std::shared_ptr<Connection> connection, std::uint64_t id, Request request);
@@ -44,7 +46,7 @@ class ModelServer {
   void fail_over(Duration down, Duration skew);
   void jump_clock(Duration by);
   void operator_breaks(const std::string& name, BreakMode mode);
-  void heal();  // thaws, and loses or delays no more wake-ups
+  void heal();  // up, not frozen, no more wake-ups lost, late or doubled
 
   // Records StoreHas for everything that is in the store now.
   void look();
@@ -88,6 +90,7 @@ class ModelServer {
   State state_{};
   std::shared_ptr<const State> replica_ = std::make_shared<State>();
 
+  std::uint64_t last_connection_id_ = 0;
   std::uint64_t life_ = 1;
   bool up_ = true;
   bool frozen_ = false;

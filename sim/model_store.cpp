@@ -149,7 +149,7 @@ void ModelStore::transmit(std::uint64_t id, Pending& pending) {
   pending.sent = true;
   connection_->client_clock = runtime_.now();
   network_.send(
-      place_of_node(options_.node), Place::store,
+      place_of_node(options_.node), Place::store, connection_->id,
       [&server = server_, connection = connection_, id, request = std::move(pending.request)] {
         server.receive(connection, id, request);
       });
@@ -184,10 +184,11 @@ void ModelStore::connect() {
   state_ = State::connecting;
   connection_ = std::make_shared<Connection>();
   connection_->client = this;
+  connection_->id = server_.next_connection_id();
   connection_->place = place_of_node(options_.node);
   connection_->client_id = options_.client_id;
   connection_->listens = options_.listens;
-  network_.send(connection_->place, Place::store,
+  network_.send(connection_->place, Place::store, connection_->id,
                 [&server = server_, connection = connection_] { server.connect(connection); });
   connect_timer_ =
       runtime_.call_at(runtime_.now() + options_.op_timeout, [this] { break_connection(); });

@@ -4,13 +4,13 @@
 
 namespace holdfast::sim {
 
-void Network::send(Place from, Place to, UniqueFunction<void()> deliver) {
+void Network::send(Place from, Place to, std::uint64_t connection, UniqueFunction<void()> deliver) {
   Link& path = link(from, to);
   Random& random = world_.random();
   if (path.cut || random.chance(options_.loss_per_mille)) {
     return;
   }
-  auto message = std::make_shared<UniqueFunction<void()>>(std::move(deliver));
+  Message message{connection, std::make_shared<UniqueFunction<void()>>(std::move(deliver))};
   if (path.clogged) {
     path.waiting.push_back(std::move(message));
     return;
@@ -26,11 +26,15 @@ void Network::carry(Link& path, Message message) {
   Random& random = world_.random();
   WorldTime arrival =
       world_.now() + random.mostly_short(options_.latency_min, options_.latency_max);
-  if (!random.chance(options_.reordered_per_mille)) {
-    arrival = std::max(arrival, path.last_arrival);
-    path.last_arrival = arrival;
+  if (random.chance(options_.slow_per_mille)) {
+    arrival += random.between(Duration{0}, options_.slow_max);
   }
-  world_.at(arrival, [message = std::move(message)] { (*message)(); });
+  if (!random.chance(options_.reordered_per_mille)) {
+    WorldTime& last = path.last_arrivals[message.connection];
+    arrival = std::max(arrival, last);
+    last = arrival;
+  }
+  world_.at(arrival, [deliver = std::move(message.deliver)] { (*deliver)(); });
 }
 
 void Network::clog(Place from, Place to, bool on) {
@@ -44,6 +48,7 @@ void Network::clog(Place from, Place to, bool on) {
 }
 
 void Network::heal() {
+  options_.slow_per_mille = 0;
   options_.loss_per_mille = 0;
   options_.doubled_per_mille = 0;
   options_.reordered_per_mille = 0;

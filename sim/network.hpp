@@ -3,7 +3,8 @@
 //
 //   lost        a message vanishes (its connection hears nothing more about it)
 //   doubled     a message from a server arrives twice (not requests: no connection doubles those)
-//   reordered   a message may overtake others of its link; otherwise links keep the order
+//   slow        a message takes much longer, and those behind it on its connection wait for it
+//   reordered   a message may overtake others of its connection; otherwise connections keep order
 //   cut         every message vanishes: a partition, one way if the other direction is left alone
 //   clogged     messages wait and arrive, in order, when the clog is over
 #pragma once
@@ -26,6 +27,8 @@ constexpr Place place_of_node(std::size_t node) { return static_cast<Place>(node
 struct NetworkOptions {
   Duration latency_min = std::chrono::microseconds{50};
   Duration latency_max = std::chrono::milliseconds{1};
+  Duration slow_max{};  // how long a slow message takes at most
+  int slow_per_mille = 0;
   int loss_per_mille = 0;
   int doubled_per_mille = 0;
   int reordered_per_mille = 0;
@@ -36,19 +39,23 @@ class Network {
   Network(World& world, NetworkOptions options) : world_(world), options_(options) {}
 
   // `deliver` is called at the far end, twice if the message is doubled, never if it is lost.
-  void send(Place from, Place to, UniqueFunction<void()> deliver);
+  // `connection`: whichever of those between the two places it travels on.
+  void send(Place from, Place to, std::uint64_t connection, UniqueFunction<void()> deliver);
 
   void set_options(NetworkOptions options) { options_ = options; }
   void cut(Place from, Place to, bool on) { link(from, to).cut = on; }
   void clog(Place from, Place to, bool on);
-  void heal();  // no cuts, no clogs, no loss, no doubles, no reordering
+  void heal();  // no cuts, no clogs, nothing slow, lost, doubled or reordered
 
  private:
-  using Message = std::shared_ptr<UniqueFunction<void()>>;
+  struct Message {
+    std::uint64_t connection = 0;
+    std::shared_ptr<UniqueFunction<void()>> deliver{};
+  };
   struct Link {
     bool cut = false;
     bool clogged = false;
-    WorldTime last_arrival{};
+    std::map<std::uint64_t, WorldTime> last_arrivals{};  // by connection
     std::deque<Message> waiting{};
   };
   Link& link(Place from, Place to) { return links_[{from, to}]; }

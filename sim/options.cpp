@@ -21,12 +21,12 @@ Workload draw_workload(Random& random) {
   Workload work;
   work.tasks = static_cast<std::size_t>(random.between(1, 3));
   work.names = static_cast<std::size_t>(random.between(1, 3));
-  const std::array<Duration, 5> shortest{milliseconds{300}, seconds{1}, seconds{2}, seconds{5},
+  const std::array<Duration, 5> shortest{milliseconds{300}, seconds{1}, seconds{2}, seconds{6},
                                          seconds{10}};
   work.ttl_min = random.pick<Duration>(shortest);
-  work.ttl_max = std::min<Duration>(work.ttl_min * random.between(1, 5), seconds{30});
+  work.ttl_max = std::min<Duration>(work.ttl_min * random.between(1, 4), seconds{30});
   work.hold_max = random.between(Duration{milliseconds{100}}, work.ttl_max * 3);
-  work.think_max = random.between(Duration{milliseconds{1}}, Duration{seconds{3}});
+  work.think_max = random.between(Duration{milliseconds{1}}, Duration{milliseconds{1500}});
   work.wait_max = random.between(Duration{milliseconds{500}}, Duration{seconds{20}});
   const auto share = [&](int most) { return static_cast<int>(random.between(0, most)); };
   work.for_ever = share(500);
@@ -51,6 +51,7 @@ void draw_network_faults(Options& options, Random& random, int per_mille) {
     return random.chance(per_mille) ? static_cast<int>(random.between(1, most)) : 0;
   };
   options.network.loss_per_mille = share(60);
+  options.network.slow_per_mille = share(30);
   options.network.doubled_per_mille = share(100);
   options.network.reordered_per_mille = share(200);
 }
@@ -59,8 +60,8 @@ void draw_wake_faults(Options& options, Random& random, int per_mille) {
   const auto share = [&](int most) {
     return random.chance(per_mille) ? static_cast<int>(random.between(1, most)) : 0;
   };
-  options.server.wake_lost_per_mille = share(500);
-  options.server.wake_late_per_mille = share(500);
+  options.server.wake_lost_per_mille = share(300);
+  options.server.wake_late_per_mille = share(900);
   options.server.wake_doubled_per_mille = share(300);
 }
 
@@ -81,12 +82,13 @@ void draw_faults(Options& options, Random& random) {
     faults.cut = maybe(random, often, seconds{1}, seconds{15});
     faults.clog = maybe(random, often, seconds{1}, seconds{15});
     faults.freeze = maybe(random, 500, seconds{3}, seconds{25});
+    options.network.slow_per_mille = random.chance(500) ? 30 : 0;
   }
   if (all || scenario == "loss") {
     draw_network_faults(options, random, all ? 300 : 700);
   }
   if (scenario != "calm") {
-    draw_wake_faults(options, random, scenario == "loss" ? 700 : 300);
+    draw_wake_faults(options, random, all ? 300 : 600);
   }
   if (all || scenario == "failover") {
     faults.fail_over = maybe(random, all ? 350 : 1000, seconds{5}, seconds{30});
@@ -158,6 +160,8 @@ Options draw_options(std::uint64_t seed, std::string_view scenario) {
   // A round trip has to fit into the shortest lease several times, or nobody ever gets anywhere.
   options.network.latency_max = std::clamp<Duration>(
       options.network.latency_max, options.network.latency_min, options.work.ttl_min / 20);
+  // Less than the life of a tombstone: what is later than that is left to the TTL.
+  options.network.slow_max = std::min<Duration>(options.work.ttl_min * 3 / 4, seconds{2});
   options.server.replication_lag = random.between(Duration{milliseconds{1}}, seconds{1});
   draw_faults(options, random);
   return options;
@@ -169,6 +173,7 @@ std::string text(const Options& options) {
   lines("faults for", options.faults_for)("timers late", options.lateness);
   lines("drift ppm", options.drift_ppm)("latency from", options.network.latency_min);
   lines("latency to", options.network.latency_max);
+  lines.share("slow", options.network.slow_per_mille);
   lines.share("lost", options.network.loss_per_mille);
   lines.share("doubled", options.network.doubled_per_mille);
   lines.share("reordered", options.network.reordered_per_mille);

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr Duration look_every = milliseconds{250};
 // A request that hangs (2 s), the way back to a connection, a pause between tries, and some more.
-constexpr Duration recovery_max = milliseconds{4500};
+constexpr Duration recovery_max = milliseconds{3500};
 constexpr std::uint64_t steps_at_once_max = 20'000;
 // Everybody once more for every name, behind what crashed or abandoned leases left.
 constexpr Duration wind_down_max = seconds{300};

@@ -114,7 +114,8 @@ void Tasks::work(Task& task, Duration hold_max) {
     return;
   }
   Random& random = around_.world.random();
-  const Duration hold = random.mostly_short(Duration{0}, hold_max);
+  const Duration hold = random.chance(300) ? random.between(Duration{0}, hold_max)
+                                           : random.mostly_short(Duration{0}, hold_max);
   later(task, winding_down_ ? std::min(hold, final_hold_max) : hold, [this, &task] { end(task); });
   write_later(task);
 }

@@ -19,27 +19,28 @@ struct Mutant {
   std::uint64_t seeds = 1;  // within these
 };
 
-// The bound is about twice the number that was needed when it was last measured.
+// The bound is about five times what it takes on average: seeds are dealt anew with every change of
+// the simulator or the core.
 const std::vector<Mutant> mutants{
-    {Mutation::trust_from_reply, "trust_from_reply", "partitions", 20},
+    {Mutation::trust_from_reply, "trust_from_reply", "partitions", 40},
     {Mutation::no_margin, "no_margin", "everything", 5},
     {Mutation::handoff_trusted_from_news, "handoff_trusted_from_news", "everything", 5},
-    {Mutation::old_news_of_handoff, "old_news_of_handoff", "partitions", 60},
+    {Mutation::old_news_of_handoff, "old_news_of_handoff", "pauses", 120},
     {Mutation::unknown_outcome_forgotten, "unknown_outcome_forgotten", "partitions", 20},
     {Mutation::withdrawn_owner_asks_again, "withdrawn_owner_asks_again", "everything", 5},
     {Mutation::deadline_waits_for_reply, "deadline_waits_for_reply", "partitions", 5},
     {Mutation::waits_for_wake_ups, "waits_for_wake_ups", "everything", 5},
-    {Mutation::renewal_trusted_from_reply, "renewal_trusted_from_reply", "partitions", 40},
-    {Mutation::watchdog_stops_on_failure, "watchdog_stops_on_failure", "failover", 30},
+    {Mutation::renewal_trusted_from_reply, "renewal_trusted_from_reply", "loss", 30},
+    {Mutation::watchdog_stops_on_failure, "watchdog_stops_on_failure", "failover", 80},
     {Mutation::loss_told_at_expiry, "loss_told_at_expiry", "everything", 5},
-    {Mutation::fixed_is_renewed, "fixed_is_renewed", "loss", 20},
-    {Mutation::failed_release_forgotten, "failed_release_forgotten", "everything", 20},
+    {Mutation::fixed_is_renewed, "fixed_is_renewed", "everything", 15},
+    {Mutation::failed_release_forgotten, "failed_release_forgotten", "failover", 80},
     {Mutation::renewed_after_release, "renewed_after_release", "everything", 5},
     {Mutation::renew_by_name, "renew_by_name", "everything", 5},
     {Mutation::release_by_name, "release_by_name", "everything", 5},
-    {Mutation::renewal_recreates, "renewal_recreates", "everything", 40},
+    {Mutation::renewal_recreates, "renewal_recreates", "partitions", 50},
     {Mutation::fence_by_counter, "fence_by_counter", "failover", 5},
-    {Mutation::no_tombstones, "no_tombstones", "partitions", 20},
+    {Mutation::no_tombstones, "no_tombstones", "partitions", 50},
     {Mutation::dead_waiter_keeps_place, "dead_waiter_keeps_place", "everything", 5},
     {Mutation::last_come_first_served, "last_come_first_served", "everything", 5},
     {Mutation::expiry_by_clients_clock, "expiry_by_clients_clock", "everything", 5},

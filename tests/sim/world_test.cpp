@@ -124,7 +124,7 @@ struct NetworkTest : testing::Test {
   std::string order{};
 
   void send(char letter) {
-    network.send(node, Place::store, [this, letter] { order += letter; });
+    network.send(node, Place::store, 0, [this, letter] { order += letter; });
   }
 };
 
@@ -139,7 +139,7 @@ TEST_F(NetworkTest, KeepsTheOrderOfALink) {
 TEST_F(NetworkTest, ACutIsOneWay) {
   network.cut(node, Place::store, true);
   send('x');
-  network.send(Place::store, node, [this] { order += 'b'; });
+  network.send(Place::store, node, 0, [this] { order += 'b'; });
   world.run_until(world.now() + 1s);
   network.cut(node, Place::store, false);
   send('c');
@@ -162,7 +162,7 @@ TEST_F(NetworkTest, AClogHoldsBackAndThenDelivers) {
 TEST_F(NetworkTest, OnlyServersDouble) {
   network.set_options({.doubled_per_mille = 1000});
   send('a');
-  network.send(Place::store, node, [this] { order += 'b'; });
+  network.send(Place::store, node, 0, [this] { order += 'b'; });
   world.run_until(world.now() + 1s);
   EXPECT_EQ(std::ranges::count(order, 'a'), 1);
   EXPECT_EQ(std::ranges::count(order, 'b'), 2);
