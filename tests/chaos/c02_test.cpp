@@ -38,6 +38,7 @@ class Renewals final : public Observer {
 class C02 : public OnEveryStore {
  protected:
   enum class Ends : std::uint8_t { by_deadline, by_cancel };
+  const int at_once_ = short_or_full(4, 8);
 
   struct Sums {
     int granted = 0;
@@ -51,7 +52,7 @@ class C02 : public OnEveryStore {
     Mutex theirs{*c_, "warm", options_};
     const Lease held = theirs.acquire();
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {  // as many connections as series() will use
+    for (int i = 0; i < at_once_; ++i) {  // as many connections as series() will use
       threads.emplace_back([&] {
         std::error_code ec;
         const Lease none = Mutex{client, "warm", options_}.acquire({.timeout = 300ms}, ec);
@@ -135,14 +136,14 @@ void C02::run(const std::string& name, Ends ends, Duration offset) {
   }
 }
 
-// From 20 ms before the release to 20 ms after it, in even steps, four runs at a time.
+// From 20 ms before the release to 20 ms after it, in even steps, some runs at a time.
 void C02::series(const char* title, Ends ends) {
   sums_ = {};
   failed_.clear();
   const int runs = short_or_full(40, 200);
   std::atomic<int> next{0};
   std::vector<std::jthread> threads;
-  for (int i = 0; i < short_or_full(4, 2); ++i) {
+  for (int i = 0; i < at_once_; ++i) {
     threads.emplace_back([&] {
       for (int n = next++; n < runs && !HasFatalFailure(); n = next++) {
         // A late answer moves the moment of the grant, as B sees it.
