@@ -119,5 +119,20 @@ TEST_F(C17Redis, TheFirstAttemptAfterAnOutageWorks) {
   }
 }
 
+TEST_F(C17Redis, AnAttemptToConnectThatWasLeftBehindIsNoVerdict) {
+  RedisTestStore store;
+  const auto link = store.link();
+  const auto client = link->connect();
+  Mutex mutex{*client, "job", {.ttl = 30s}};
+  link->fault(Fault::blackhole);
+  std::error_code ec;
+  Lease none = mutex.acquire({.timeout = 1s}, ec);
+  EXPECT_EQ(ec, failure::transient) << ec.message();
+  link->reset();
+  link->fault(Fault::pass);
+  std::this_thread::sleep_for(2s);
+  EXPECT_TRUE(mutex.try_acquire(ec).has_value()) << ec.message();
+}
+
 }  // namespace
 }  // namespace holdfast::chaos

@@ -86,6 +86,10 @@ class Connection {
   void send(Ask ask);
   // True if an acquire of this owner was sent here and is unanswered.
   bool awaits(const OwnerId& owner) const noexcept;
+  // It should be connected by now; only nobody ran its loop to say that it is not.
+  bool is_overdue(Instant now) const noexcept {
+    return (state_ == State::connecting || state_ == State::handshake) && now >= deadline_;
+  }
   bool idle() const noexcept { return pending_.empty(); }
 
   void on_connected();

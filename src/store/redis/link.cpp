@@ -44,6 +44,13 @@ void Link::send(Ask ask) {
     current_->send(std::move(ask));
     return;
   }
+  if (current_ != nullptr && current_->connection().is_overdue(loop_.now())) {
+    // A lane that nobody ran for a while: what became of its last attempt to connect says nothing
+    // about the server now.
+    current_->close();
+    std::erase_if(peers_, [this](const auto& peer) { return peer.get() == current_; });
+    current_ = nullptr;
+  }
   waiting_.push_back(std::move(ask));
   arm_expiry();
   connect_when_due();
