@@ -217,7 +217,6 @@ AcquireAction AcquireMachine::ask_now(AcquireAction how, Instant now) {
   in_flight_ = true;
   again_ = false;
   ask_how_ = how;
-  in_queue_ = in_queue_ || how == AcquireAction::ask_and_queue;
   sent_ = now;
   look_at_.reset();
   ++ask_id_;

@@ -96,7 +96,7 @@ class AcquireMachine {
   bool in_flight_ = false;
   bool again_ = false;       // a hint came while an ask was in flight
   bool unanswered_ = false;  // sticky: some ask may still be executed
-  bool in_queue_ = false;    // the store has, or may have, a place of ours
+  bool in_queue_ = false;    // the store has something of ours: it said so
   Word word_ = Word::none;   // the store's last
   std::uint64_t ask_id_ = 0;
   Instant sent_{};

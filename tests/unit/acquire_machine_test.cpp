@@ -224,8 +224,17 @@ TEST_F(Acquire, PermanentFailuresEndTheWait) {
     EXPECT_EQ(reply(Failed{why, false, "why"}, 1ms), finish);
     EXPECT_EQ(code(), why);
     EXPECT_EQ(machine_->result().detail, "why");
-    expect_clean_up(false);  // it asked for a place, and who knows
+    EXPECT_FALSE(machine_->clean_up()) << "the store said that it had no effect";
   }
+}
+
+TEST_F(Acquire, ARefusalAfterAPlaceInTheQueueLeavesThePlaceToBeGivenBack) {
+  wait(10s);
+  start();
+  reply(queued(), 1ms);
+  machine_->on_timer(at(1700ms));
+  EXPECT_EQ(reply(Failed{errc::access_denied, false, "why"}, 1701ms), finish);
+  expect_clean_up(false);
 }
 
 // ---- hand-off ----------------------------------------------------------------------------------
