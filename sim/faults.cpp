@@ -21,6 +21,7 @@ void Faults::begin() {
   const FaultRates& rates = options_.faults;
   plan(rates.pause, "pause", &Faults::pause);
   plan(rates.crash, "crash", &Faults::crash);
+  plan(rates.shut_down, "shutdown", &Faults::shut_down);
   plan(rates.cut, "cut", &Faults::cut);
   plan(rates.clog, "clog", &Faults::clog);
   plan(rates.freeze, "freeze", &Faults::freeze);
@@ -115,6 +116,13 @@ void Faults::crash() {
     node.crash();
     last("crash", {node.id()}, lasting(seconds{10}), [&node] { node.boot(); });
   }
+}
+
+// No trouble: what it held and waited for has to be gone afterwards.
+void Faults::shut_down() {
+  Node& node = any_node();
+  node.shut_down();
+  last("shutdown", {}, std::chrono::seconds{2} + lasting(seconds{10}), [&node] { node.boot(); });
 }
 
 void Faults::node_clock_change() {

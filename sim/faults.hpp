@@ -37,6 +37,7 @@ class Faults {
 
   void pause();
   void crash();
+  void shut_down();
   void cut();
   void clog();
   void freeze();

@@ -138,12 +138,19 @@ void Locker::finish(const std::shared_ptr<Running>& running, const AcquireMachin
   if (!code) {
     const LeasePtr lease = hold(*running, ended);
     around_.history.count("granted");
-    running->done(lease, {});
+    if (!closing_) {
+      running->done(lease, {});
+    } else if (held_.erase(lease->claim.owner) != 0) {  // the engine has given it back
+      around_.history.record(
+          Ended{node_, lease->claim.name, lease->claim.owner, Ending::released, {}});
+    }
     return;
   }
   around_.history.record(Refused{node_, running->attempt, running->wait.name, code});
   around_.history.count("not granted: " + code.message());
-  running->done(nullptr, code);
+  if (!closing_) {
+    running->done(nullptr, code);
+  }
 }
 
 // ---- leases ------------------------------------------------------------------------------------
@@ -247,6 +254,26 @@ void Locker::write(const LeasePtr& lease, std::function<void()> answered) {
       });
 }
 
+void Locker::close(std::function<void()> closed) {
+  closing_ = true;
+  for (const auto& [attempt, running] : running_) {
+    running->due = runtime_.now();
+    around_.history.record(Due{attempt, around_.world.now()});
+    if (running->on_lane) {
+      running->on_lane->cancel(runtime_.now(), errc::closed);
+      runtime_.post([this, running = running] {
+        if (running->on_lane) {
+          leave_lane(running, AcquireAction::finish);
+        }
+      });
+    }
+  }
+  for (const auto& [owner, held] : std::exchange(held_, {})) {
+    around_.history.record(Ended{node_, held.lease->claim.name, owner, Ending::released, {}});
+  }
+  engine_.close(std::move(closed));
+}
+
 bool Locker::idle() const { return running_.empty() && held_.empty() && engine_.cleaning() == 0; }
 
 void Locker::on_event(Event event) {
@@ -262,7 +289,7 @@ void Locker::on_lost(const LeasePtr& lease) {
   held_.erase(lease->claim.owner);
   around_.history.record(Ended{node_, lease->claim.name, lease->claim.owner, Ending::lost, why});
   around_.history.count("lost: " + why.message());
-  if (lost_) {
+  if (lost_ && !closing_) {
     lost_(lease);
   }
 }

@@ -55,6 +55,10 @@ class Locker final : public detail::EngineSink {
   // `answered` is called once the database has answered, if it ever does.
   void write(const LeasePtr& lease, std::function<void()> answered = {});
 
+  // As Client::close(): gives everything back, then calls `closed`. Nothing else is told
+  // and no other call may follow.
+  void close(std::function<void()> closed);
+
   // Told after the facts are recorded.
   void when_lost(std::function<void(const LeasePtr&)> handler) { lost_ = std::move(handler); }
   bool idle() const;     // nothing held, nothing waited for, nothing to clean up
@@ -101,6 +105,7 @@ class Locker final : public detail::EngineSink {
   SimRuntime& runtime_;
   std::uint64_t client_id_;
   std::function<void(const LeasePtr&)> lost_{};
+  bool closing_ = false;
   std::map<AttemptId, std::shared_ptr<Running>> running_{};
   std::map<OwnerId, Held> held_{};
   std::shared_ptr<Locker*> self_ = std::make_shared<Locker*>(this);

@@ -287,7 +287,7 @@ void ModelServer::record_loss(std::string why, const std::vector<NameView>& befo
   }
   history_.record(forgot);
   last_ends_.clear();
-  for (const NameView& name : before) {
+  for (const NameView& name : after) {
     record_end(name.name);
   }
 }

@@ -2,6 +2,12 @@
 
 namespace holdfast::sim {
 
+namespace {
+
+constexpr Duration shut_down_max = std::chrono::seconds{2};
+
+}  // namespace
+
 Node::Node(Surroundings& around, const Options& options, NodeId id, std::int64_t drift_ppm)
     : around_(around),
       options_(options),
@@ -17,6 +23,7 @@ void Node::boot() {
   if (life_) {
     return;
   }
+  ++lives_;
   life_ = std::make_unique<Life>(around_, options_, id_, clock_);
   if (runs_tasks_) {
     life_->tasks.emplace(around_, options_, life_->locker, winding_down_);
@@ -28,6 +35,29 @@ void Node::crash() {
     life_.reset();
     around_.history.record(Crashed{id_});
   }
+}
+
+void Node::shut_down() {
+  if (!life_ || life_->ending) {
+    return;
+  }
+  life_->ending = true;
+  if (life_->tasks) {
+    life_->tasks->stop();
+  }
+  around_.world.note("n" + std::to_string(id_) + " shuts down");
+  const auto end = [this, life = lives_](bool in_order) {
+    if (life_ && life == lives_) {
+      if (in_order) {
+        life_.reset();
+      } else {
+        crash();
+      }
+    }
+  };
+  // Not from inside a callback of the runtime that goes away.
+  life_->locker.close([this, end] { around_.world.after(Duration{0}, [end] { end(true); }); });
+  around_.world.after(shut_down_max, [end] { end(false); });
 }
 
 void Node::pause() {

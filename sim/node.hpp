@@ -17,8 +17,9 @@ class Node {
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  void boot();   // starts the process; no effect if there is one
-  void crash();  // as kill -9
+  void boot();       // starts the process; no effect if there is one
+  void crash();      // as kill -9
+  void shut_down();  // in good order: closes its client, and is killed if that takes two seconds
   void pause();
   void resume();
   void change_clock(std::int64_t drift_ppm, Duration jump);
@@ -41,6 +42,7 @@ class Node {
     SimRuntime runtime;
     Locker locker;
     std::optional<Tasks> tasks{};
+    bool ending = false;
   };
 
   Surroundings& around_;
@@ -49,6 +51,7 @@ class Node {
   SimClock clock_;
   bool runs_tasks_ = false;
   bool winding_down_ = false;
+  std::uint64_t lives_ = 0;
   std::unique_ptr<Life> life_{};
 };
 

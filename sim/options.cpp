@@ -75,6 +75,7 @@ void draw_faults(Options& options, Random& random) {
   }
   if (all || scenario == "crashes") {
     faults.crash = maybe(random, often, seconds{2}, seconds{20});
+    faults.shut_down = maybe(random, 500, seconds{2}, seconds{20});
     faults.restart = maybe(random, 500, seconds{8}, seconds{40});
     faults.restart_empty = maybe(random, all ? 250 : 500, seconds{10}, seconds{60});
   }
@@ -190,6 +191,7 @@ std::string text(const Options& options) {
   lines.share("lock_delay", work.lock_delay).share("abandoned", work.abandoned);
   const FaultRates& faults = options.faults;
   lines("pause every", faults.pause)("crash every", faults.crash)("cut every", faults.cut);
+  lines("shutdown every", faults.shut_down);
   lines("clog every", faults.clog)("freeze every", faults.freeze);
   lines("restart every", faults.restart)("empty restart every", faults.restart_empty);
   lines("failover every", faults.fail_over)("replica behind", options.server.replication_lag);

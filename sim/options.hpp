@@ -35,6 +35,7 @@ struct Workload {
 struct FaultRates {
   Duration pause{};
   Duration crash{};
+  Duration shut_down{};
   Duration cut{};
   Duration clog{};
   Duration freeze{};         // the store

@@ -142,6 +142,9 @@ void Tasks::write(Task& task) {
         task.writing = false;
       }
     };
+    if (stopped_) {
+      return;
+    }
     locker_.write(lease, done);
     locker_.runtime().call_at(locker_.runtime().now() + answer_max, done);
   });
@@ -182,6 +185,13 @@ void Tasks::wind_down() {
     } else if (task.attempt == 0) {
       think(task);
     }
+  }
+}
+
+void Tasks::stop() {
+  stopped_ = true;
+  for (Task& task : tasks_) {
+    ++task.turn;
   }
 }
 

@@ -17,6 +17,7 @@ class Tasks {
   // Faults are over: each task ends what it does, locks every name once more, for ever if need be,
   // and stops.
   void wind_down();
+  void stop();  // at once and for good
   bool done() const;
 
  private:
@@ -45,6 +46,7 @@ class Tasks {
   const Options& options_;
   Locker& locker_;
   bool winding_down_;
+  bool stopped_ = false;
   std::vector<Task> tasks_;
 };
 

@@ -133,5 +133,22 @@ TEST(DirectedLease, AnAbandonedLeaseLastsForItsTtl) {
   stage.expect_clean();
 }
 
+TEST(DirectedLease, AProcessThatShutsDownLeavesNothingBehind) {
+  Stage stage;
+  stage.acquire(0, {.name = "held", .options = {.ttl = 60s}});
+  const LeasePtr other = stage.acquire(1, {.name = "waited for", .options = {.ttl = 60s}});
+  stage.start(0, {.name = "waited for"});
+  const Stage::WaitPtr behind = stage.start(2, {.name = "waited for"});
+  stage.run_for(1s);
+  stage.node(0).shut_down();
+  stage.run_for(10ms);
+  EXPECT_FALSE(stage.node(0).up());
+  EXPECT_TRUE(stage.finish(stage.start(2, {.name = "held", .timeout = 0s}))->granted());
+  stage.locker(1).release(other);
+  stage.run_for(10ms);
+  EXPECT_TRUE(behind->granted());
+  stage.expect_clean();
+}
+
 }  // namespace
 }  // namespace holdfast::sim
