@@ -225,8 +225,8 @@ std::vector<Table> bench_redis(const Options& options) {
   test::RedisServer server;
   std::vector<Table> tables;
   if (processor_count() > 1) {
-    tables.push_back(cycles(options, server, "Redis: acquire + release, different processors", 1,
-                            1.15));
+    tables.push_back(
+        cycles(options, server, "Redis: acquire + release, different processors", 1, 1.15));
   }
   tables.push_back(cycles(options, server, "Redis: acquire + release, one processor", 0, 1.25));
   tables.push_back(waiting(options, server));

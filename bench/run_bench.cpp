@@ -4,9 +4,9 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/support/temp_dir.hpp"
 
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,8 +41,8 @@ long run(const std::vector<std::string>& arguments) {
 Row run_row(const Series& ours, const Series& floor, long resident_kib) {
   Row made = row(ours, floor);
   const double over = ours.quantile(0.5) - floor.quantile(0.5);
-  made.note = "over true: " + std::to_string(over / 1000).substr(0, 4) +
-              " ms (goal 5), resident " + std::to_string(resident_kib / 1024) + " MiB (goal 16)";
+  made.note = "over true: " + std::to_string(over / 1000).substr(0, 4) + " ms (goal 5), resident " +
+              std::to_string(resident_kib / 1024) + " MiB (goal 16)";
   return made;
 }
 

@@ -42,8 +42,7 @@ Entry entry(errc code) noexcept {
     case errc::not_found:
       return {"not_found", "there is no such row or name", permanent};
     case errc::not_owner:
-      return {"not_owner", "not released: the record was gone or another owner's",
-              ownership_lost};
+      return {"not_owner", "not released: the record was gone or another owner's", ownership_lost};
     case errc::store_unavailable:
       return {"store_unavailable", "the store could not be reached or refused for now", transient};
     case errc::outcome_unknown:

@@ -145,7 +145,7 @@ std::string exact_duration_text(Duration duration) {
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
   const std::int64_t count = duration.count();
   const auto* const unit = std::find_if(units.begin(), units.end(),
-                                 [&](const auto& each) { return count % each.first == 0; });
+                                        [&](const auto& each) { return count % each.first == 0; });
   return std::to_string(count / unit->first) + unit->second;
 }
 

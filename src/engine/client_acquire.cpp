@@ -230,10 +230,9 @@ class ClientCore::AsyncWait {
  private:
   void deliver(Outcome outcome) {
     --core_->tally_.waiting;
-    UniqueFunction<void()> call{[handler = std::exchange(handler_, {}), code = outcome.code,
-                                 lease = std::move(outcome.lease)]() mutable {
-      handler(code, std::move(lease));
-    }};
+    UniqueFunction<void()> call{
+        [handler = std::exchange(handler_, {}), code = outcome.code,
+         lease = std::move(outcome.lease)]() mutable { handler(code, std::move(lease)); }};
     if (!core_->tell(std::move(call))) {
       call();  // the client was closed meanwhile and has no threads left; once is a promise
     }

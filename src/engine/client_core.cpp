@@ -66,8 +66,7 @@ bool ClientCore::tell(UniqueFunction<void()>&& callback) {
   return tell_on(notifier_, std::move(callback));
 }
 
-bool ClientCore::tell_on(std::unique_ptr<Notifier>& notifier,
-                         UniqueFunction<void()>&& callback) {
+bool ClientCore::tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<void()>&& callback) {
   const std::lock_guard lock{notifier_mutex_};
   if (notifier) {
     notifier->post(std::move(callback));

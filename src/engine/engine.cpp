@@ -149,9 +149,8 @@ void Engine::run_cleanup(std::uint64_t id, CleanupAction action) {
   }
   runtime_.cancel(cleanup.timer);
   if (const auto when = cleanup.machine.next_timer()) {
-    cleanup.timer = runtime_.call_at(*when, [this, id] {
-      run_cleanup(id, cleanups_.at(id)->machine.on_timer(runtime_.now()));
-    });
+    cleanup.timer = runtime_.call_at(
+        *when, [this, id] { run_cleanup(id, cleanups_.at(id)->machine.on_timer(runtime_.now())); });
   }
 }
 

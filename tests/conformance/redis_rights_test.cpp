@@ -1,7 +1,7 @@
 // Few rights (ACL): the published list is enough, and with less the first operation says what is
 // missing before anything is granted.
-#include "tests/conformance/redis_fixture.hpp"
 #include "test_paths.hpp"
+#include "tests/conformance/redis_fixture.hpp"
 
 #include <fstream>
 #include <sstream>

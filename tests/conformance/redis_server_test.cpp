@@ -43,10 +43,16 @@ TEST_F(RedisTrouble, FlushedFencesStillRise) {
 }
 
 TEST_F(RedisTrouble, ANewerFormatIsRefusedBeforeAnythingIsWritten) {
-  server().command({"SET", "lock:\x1f" "format", "2"});
+  server().command({"SET",
+                    "lock:\x1f"
+                    "format",
+                    "2"});
   EXPECT_EQ(code_of(store().acquire(claim("a", 1))), errc::format_too_new);
   EXPECT_EQ(server().command({"DBSIZE"}), "1");
-  server().command({"SET", "lock:\x1f" "format", "1"});
+  server().command({"SET",
+                    "lock:\x1f"
+                    "format",
+                    "1"});
   EXPECT_TRUE(std::holds_alternative<Granted>(store().acquire(claim("a", 1))));
 }
 

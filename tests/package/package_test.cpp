@@ -1,7 +1,7 @@
 // What others get: an installed tree, find_package, pkg-config, add_subdirectory, Debian packages.
 // Tests named Full* take minutes and run in `./dev check`.
-#include "tests/package/scratch.hpp"
 #include "test_paths.hpp"
+#include "tests/package/scratch.hpp"
 
 #include <gtest/gtest.h>
 

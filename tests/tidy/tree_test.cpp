@@ -1,7 +1,7 @@
 // The rules of the house, applied to the project as it is.
 #include "tests/tidy/tree.hpp"
-#include "tests/tidy/rules.hpp"
 #include "test_paths.hpp"
+#include "tests/tidy/rules.hpp"
 
 #include <gtest/gtest.h>
 

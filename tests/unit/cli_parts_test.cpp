@@ -67,9 +67,8 @@ TEST(Secrets, AreBlankedInPlace) {
 }
 
 TEST(Secrets, NothingElseIsTouched) {
-  for (const char* text :
-       {"redis://h:6379/0", "redis://u@h:6379", "redis://h:1?password_file=/a@b", "a:b@c",
-        "redis://[::1]:6379", "sqlite:///a/b", "redis://u:@h"}) {
+  for (const char* text : {"redis://h:6379/0", "redis://u@h:6379", "redis://h:1?password_file=/a@b",
+                           "a:b@c", "redis://[::1]:6379", "sqlite:///a/b", "redis://u:@h"}) {
     EXPECT_EQ(blanked({text}), text);
   }
   EXPECT_EQ(blanked({"--", "redis://u:pw@h"}), "-- redis://u:pw@h");

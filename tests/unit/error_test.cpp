@@ -21,8 +21,8 @@ TEST(Error, EachCodeHasOneConditionAndAWordOfItsOwn) {
   for (int value = static_cast<int>(errc::busy); value <= static_cast<int>(errc::closed); ++value) {
     const std::error_code code = make_error_code(static_cast<errc>(value));
     int matches = 0;
-    for (const failure condition : {failure::not_acquired, failure::ownership_lost,
-                                    failure::transient, failure::permanent}) {
+    for (const failure condition :
+         {failure::not_acquired, failure::ownership_lost, failure::transient, failure::permanent}) {
       matches += code == condition ? 1 : 0;
     }
     EXPECT_EQ(matches, 1) << code.message();

@@ -4,7 +4,6 @@
 #include "store/redis/redis_store.hpp"
 #include "store/redis/settings.hpp"
 
-
 namespace holdfast {
 
 namespace {
