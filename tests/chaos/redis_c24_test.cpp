@@ -40,7 +40,7 @@ class C24Redis : public ::testing::Test {
     SCOPED_TRACE(url);
     try {
       Client client{url};
-      const Lease lease = Mutex{client, "job"}.acquire({.timeout = 5s});
+      const Lease lease = Mutex{client, "job"}.acquire({.timeout = 0s});
       ADD_FAILURE() << "it was granted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), code) << error.what();
@@ -94,6 +94,13 @@ TEST_F(C24Redis, BadCertificatesAreRefused) {
   RedisServer stranger{{.tls = TestCertificates::Kind::other_signer}};
   expect_refused("rediss://localhost:" + std::to_string(stranger.port()) + ca, errc::access_denied,
                  "certificate");
+}
+
+// It says nothing to a TLS greeting, so only the message can say what is wrong.
+TEST_F(C24Redis, AServerWithoutTlsIsToldByWhereItStopped) {
+  RedisServer plain;
+  const std::string port = std::to_string(plain.port());
+  expect_refused("rediss://127.0.0.1:" + port, errc::store_unavailable, "TLS handshake");
 }
 
 TEST_F(C24Redis, MalformedUrlsNameWhatIsWrong) {

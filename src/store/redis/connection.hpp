@@ -80,6 +80,7 @@ class Connection {
 
   Connection(const Options& options, Instant now);
 
+  const Options& options() const noexcept { return options_; }
   State state() const noexcept { return state_; }
 
   // Precondition: ready, or suspect for what must follow an unanswered acquire.

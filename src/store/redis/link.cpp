@@ -124,7 +124,9 @@ void Link::expire_waiting() {
   waiting_ = std::move(left);
   arm_expiry();
   Failed why = last_failure_;
-  if (why.detail.empty()) {
+  if (why.detail.empty() && current_ != nullptr) {
+    why = current_->silence();
+  } else if (why.detail.empty()) {
     why = failed_with(errc::store_unavailable, settings_->commands.place,
                       "no answer within " + duration_text(settings_->op_timeout));
   }

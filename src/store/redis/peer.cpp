@@ -2,6 +2,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "base/duration_text.hpp"
 #include "runtime/event_loop.hpp"
 
 #include <utility>
@@ -68,6 +69,14 @@ void Peer::on_failure(const net::StreamError& error) {
       error.kind == net::StreamError::Kind::tls ? errc::access_denied : errc::store_unavailable;
   connection_.on_closed({.code = code, .detail = error.detail}, stream_->unsent());
   deliver();
+}
+
+Failed Peer::silence() const {
+  const Connection::Options& options = connection_.options();
+  const std::string within = "no answer within " + duration_text(options.op_timeout);
+  const std::string doing = stream_->doing();
+  return doing.empty() ? failed_with(errc::store_unavailable, options.place, within)
+                       : Failed{errc::store_unavailable, false, within + ", " + doing};
 }
 
 void Peer::send(Connection::Ask ask) {
@@ -140,7 +149,12 @@ void Peer::arm() {
   timer_ = loop_.call_at(wanted, [this] {
     const auto self = shared_from_this();
     timer_at_ = Instant::max();
-    connection_.on_time(loop_.now());
+    const Instant now = loop_.now();
+    if (connection_.is_overdue(now)) {
+      connection_.on_closed(silence(), 0);
+    } else {
+      connection_.on_time(now);
+    }
     deliver();
   });
 }

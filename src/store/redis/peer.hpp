@@ -35,6 +35,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
   const Connection& connection() const noexcept { return connection_; }
   Connection::State state() const noexcept { return connection_.state(); }
+  // Why there was no answer in time: "no answer within 2s, in the TLS handshake with db1:6379".
+  Failed silence() const;
 
   // Sends at once if nothing is on its way; else together with what else is sent in this turn of
   // the loop.
