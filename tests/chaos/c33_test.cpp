@@ -33,7 +33,7 @@ class C33 : public OnEveryStore {
   // Reads and sweeps while the others work, as an operator and a cron job would.
   void disturb(const std::stop_token& stop) {
     const auto reader = store().connect();
-    Instant sweep = BootClock::now();
+    [[maybe_unused]] Instant sweep = BootClock::now();
     while (!stop.stop_requested()) {
       static_cast<void>(reader->list());
       ++reads_;

@@ -80,7 +80,7 @@ std::vector<std::string> networked_store_kinds() {
 #endif
 }
 
-std::unique_ptr<TestStore> start_store(const std::string& kind, std::string& why) {
+std::unique_ptr<TestStore> start_store(const std::string& kind, [[maybe_unused]] std::string& why) {
   if (kind == "memory") {
     return std::make_unique<MemoryTestStore>();
   }
