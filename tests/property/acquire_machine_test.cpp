@@ -112,7 +112,6 @@ class Waiting {
     if (action == AcquireAction::ask || action == AcquireAction::ask_and_queue) {
       RC_ASSERT(!asked_);  // one at a time
       asked_ = now_;
-      placed_ = placed_ || action == AcquireAction::ask_and_queue;
     }
     RC_ASSERT((action == AcquireAction::finish) == machine_->finished());
   }
@@ -144,7 +143,7 @@ class Waiting {
   std::optional<Instant> beat_{};
   Fence behind_ = Fence::none;
   Instant proven_{};  // how long any answer allows to trust
-  bool placed_ = false;
+  bool placed_ = false;  // the store said that something of ours is there
   bool unanswered_ = false;
 };
 
