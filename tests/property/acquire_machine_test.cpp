@@ -142,7 +142,7 @@ class Waiting {
   std::optional<Instant> asked_{};  // the sending of the ask in flight
   std::optional<Instant> beat_{};
   Fence behind_ = Fence::none;
-  Instant proven_{};  // how long any answer allows to trust
+  Instant proven_{};     // how long any answer allows to trust
   bool placed_ = false;  // the store said that something of ours is there
   bool unanswered_ = false;
 };
