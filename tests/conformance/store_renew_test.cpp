@@ -56,6 +56,16 @@ TEST_P(StoreRenew, DoesNotTouchAnothersLease) {
   EXPECT_LT(until_granted(stranger), asked + 800ms);
 }
 
+// Found by comparing random conversations: the mark of the break outlived the release.
+TEST_P(StoreRenew, ABrokenLeaseThatWasReleasedUnderMinHoldIsTaken) {
+  Claim a = claim();
+  a.min_hold = 10s;
+  store().grant(a);
+  store().break_name("job");
+  store().withdraw(a, {.keep_min_hold = true});
+  EXPECT_TRUE(is_gone(store().renew(a), GoneReason::taken));
+}
+
 TEST_P(StoreRenew, AReleasedLeaseIsGone) {
   const Claim a = claim();
   store().grant(a);

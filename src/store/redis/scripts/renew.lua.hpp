@@ -23,10 +23,10 @@ for i = 1, #locks do
     if rec[1] == owner then  -- otherwise it was evicted: the lock is ours all the same
       delay, min_end, max_end = tonumber(rec[2]), tonumber(rec[3]), tonumber(rec[4])
     end
-    if rec[1] == owner and rec[5] == '1' then
-      answers[i] = -2
-    elseif rec[1] == owner and rec[6] == '1' then
+    if rec[1] == owner and rec[6] == '1' then  -- released: what is left is the tombstone of min_hold
       answers[i] = -1
+    elseif rec[1] == owner and rec[5] == '1' then
+      answers[i] = -2
     else
       local expires = text(bounded(now + ttl + delay, min_end, max_end))
       call('PEXPIREAT', R, expires)
