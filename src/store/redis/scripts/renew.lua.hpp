@@ -23,7 +23,7 @@ for i = 1, #locks do
     if rec[1] == owner then  -- otherwise it was evicted: the lock is ours all the same
       delay, min_end, max_end = tonumber(rec[2]), tonumber(rec[3]), tonumber(rec[4])
     end
-    if rec[1] == owner and rec[6] == '1' then  -- released: what is left is the tombstone of min_hold
+    if rec[1] == owner and rec[6] == '1' then  -- released: what is left is min_hold's tombstone
       answers[i] = -1
     elseif rec[1] == owner and rec[5] == '1' then
       answers[i] = -2
