@@ -59,7 +59,7 @@ class Network {
     std::deque<Message> waiting{};
   };
   Link& link(Place from, Place to) { return links_[{from, to}]; }
-  void carry(Link& link, Message message);
+  void carry(Link& path, Message message);
 
   World& world_;
   NetworkOptions options_;

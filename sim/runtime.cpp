@@ -23,7 +23,7 @@ Runtime::TimerId SimRuntime::call_at(Instant when, UniqueFunction<void()> callba
 void SimRuntime::cancel(TimerId timer) noexcept {
   const auto found = whens_.find(timer);
   if (found != whens_.end()) {
-    timers_.erase({found->second, timer});
+    timers_.erase(Timer{found->second, timer});
     whens_.erase(found);
   }
 }
@@ -96,10 +96,10 @@ void SimRuntime::wake() {
 void SimRuntime::run_due_timers() {
   // Timers that callbacks set now come in the next round, even if they are due already.
   const TimerId newest = last_id_;
-  while (!paused_ && !timers_.empty() && timers_.begin()->first.when <= clock_.now() &&
-         timers_.begin()->first.id <= newest) {
+  while (!paused_ && !timers_.empty() && timers_.begin()->first.first <= clock_.now() &&
+         timers_.begin()->first.second <= newest) {
     auto next = timers_.extract(timers_.begin());
-    whens_.erase(next.key().id);
+    whens_.erase(next.key().second);
     run(std::move(next.mapped()));
   }
 }
@@ -125,7 +125,7 @@ void SimRuntime::plan_next_wake() {
     wake_at(world_.now());
   }
   if (!timers_.empty()) {
-    wake_at(late(timers_.begin()->first.when));
+    wake_at(late(timers_.begin()->first.first));
   }
 }
 

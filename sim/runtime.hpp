@@ -42,11 +42,7 @@ class SimRuntime final : public Runtime {
   void after_each(std::function<void()> look) { after_each_ = std::move(look); }
 
  private:
-  struct Timer {
-    Instant when{};
-    TimerId id = 0;
-    auto operator<=>(const Timer&) const = default;
-  };
+  using Timer = std::pair<Instant, TimerId>;  // when it is due; equal ones in the order of calls
 
   WorldTime late(Instant when);  // when a timer for `when` fires
   void wake_at(WorldTime when);
