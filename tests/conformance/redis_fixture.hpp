@@ -7,6 +7,7 @@
 #include "base/store_url.hpp"
 #include "runtime/event_loop.hpp"
 #include "store/redis/redis_factory.hpp"
+#include "tests/support/numbered_claim.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/required.hpp"
 
@@ -34,21 +35,8 @@ inline std::shared_ptr<StoreFactory> factory_for(const std::string& url,
   return make_redis_factory(StoreUrl::parse(url), password);
 }
 
-inline OwnerId owner(std::uint8_t number) {
-  OwnerId id;
-  id.bytes.fill(number);
-  return id;
-}
-
-inline Claim claim(const std::string& name, std::uint8_t number, Duration ttl = 10s) {
-  Claim made;
-  made.name = name;
-  made.owner = owner(number);
-  made.ttl = ttl;
-  made.liveness = std::min<Duration>(ttl, 5s);
-  made.who = {"host", number, "note " + std::to_string(number)};
-  return made;
-}
+using test::claim;
+using test::owner;
 
 // The helper key as README.md describes it.
 inline std::string helper(const std::string& kind, const std::string& name) {

@@ -5,6 +5,7 @@
 #include "runtime/event_loop.hpp"
 #include "store/sqlite/settings.hpp"
 #include "store/sqlite/sqlite_factory.hpp"
+#include "tests/support/numbered_claim.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/store.hpp>
@@ -69,21 +70,8 @@ class ShiftedLoop final : public Runtime {
   EventLoop& loop_;
 };
 
-inline OwnerId owner(std::uint8_t number) {
-  OwnerId id;
-  id.bytes.fill(number);
-  return id;
-}
-
-inline Claim claim(const std::string& name, std::uint8_t number, Duration ttl = 10s) {
-  Claim made;
-  made.name = name;
-  made.owner = owner(number);
-  made.ttl = ttl;
-  made.liveness = std::min<Duration>(ttl, 5s);
-  made.who = {"host", number, "note " + std::to_string(number)};
-  return made;
-}
+using test::claim;
+using test::owner;
 
 // One store on one lane, asked and awaited.
 class Asker {
