@@ -11,8 +11,8 @@
 namespace holdfast::bench {
 
 struct Options {
-  int blocks = 40;        // contenders take turns this often
-  int block_size = 100;   // operations of one contender in a turn
+  int blocks = 40;                  // contenders take turns this often
+  int block_size = 100;             // operations of one contender in a turn
   std::filesystem::path command{};  // the holdfast command, for `run`
 };
 

@@ -53,8 +53,8 @@ struct Holder {
   Fence fence = Fence::none;
   Who who{};
   Duration held_for{};
-  Duration ttl_left{};  // zero: ends at any moment
-  bool broken = false;  // marked by an operator, waiting for the holder's answer
+  Duration ttl_left{};    // zero: ends at any moment
+  bool broken = false;    // marked by an operator, waiting for the holder's answer
   bool released = false;  // a tombstone of min_hold: nobody is inside any more
 };
 

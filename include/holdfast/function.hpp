@@ -20,9 +20,9 @@ class UniqueFunction<R(Args...)> {
   UniqueFunction() noexcept = default;
 
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, UniqueFunction> &&
-             std::is_invocable_r_v<R, F&, Args...>)
-  UniqueFunction(F target)  // implicit, as std::function is
+  requires(!std::same_as<std::remove_cvref_t<F>, UniqueFunction> &&
+           std::is_invocable_r_v<R, F&, Args...>)
+      UniqueFunction(F target)  // implicit, as std::function is
       : target_(std::make_unique<Model<F>>(std::move(target))) {}
 
   R operator()(Args... args) { return target_->call(std::forward<Args>(args)...); }

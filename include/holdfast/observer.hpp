@@ -57,8 +57,8 @@ struct Counters {
   std::uint64_t lost = 0;      // watchdog: expired, taken, broken, max_hold
   std::uint64_t overlaps = 0;  // of these: taken, i.e. somebody else may have been inside
   std::uint64_t released = 0;
-  std::uint64_t held = 0;      // now
-  std::uint64_t waiting = 0;   // now
+  std::uint64_t held = 0;     // now
+  std::uint64_t waiting = 0;  // now
 };
 
 }  // namespace holdfast

@@ -44,7 +44,7 @@ struct OwnerId {
 
   auto operator<=>(const OwnerId&) const = default;
 
-  std::string text() const;                                            // 32 lower-case hex digits
+  std::string text() const;                                             // 32 lower-case hex digits
   static std::optional<OwnerId> parse(std::string_view text) noexcept;  // the reverse of text()
 };
 

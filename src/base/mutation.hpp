@@ -26,16 +26,16 @@ enum class Mutation : std::uint8_t {
   failed_release_forgotten,    // a release without an answer is not tried again
   renewed_after_release,       // the watchdog does not hear of a release
   // the store
-  renew_by_name,               // whoever asks renews
-  release_by_name,             // whoever asks releases
-  renewal_recreates,           // a renewal of a missing record makes one
-  fence_by_counter,            // INCR: after a failover it starts again from what was replicated
-  no_tombstones,               // a withdrawn owner is granted when its acquire arrives late
-  dead_waiter_keeps_place,     // liveness is not looked at
-  last_come_first_served,      // the queue is a stack
-  expiry_by_clients_clock,     // a lease ends by the clock of whoever asks
-  handoff_is_forgotten,        // the releasing step tells the next waiter but grants it nothing
-  guard_admits_all,            // the guard looks at nothing
+  renew_by_name,            // whoever asks renews
+  release_by_name,          // whoever asks releases
+  renewal_recreates,        // a renewal of a missing record makes one
+  fence_by_counter,         // INCR: after a failover it starts again from what was replicated
+  no_tombstones,            // a withdrawn owner is granted when its acquire arrives late
+  dead_waiter_keeps_place,  // liveness is not looked at
+  last_come_first_served,   // the queue is a stack
+  expiry_by_clients_clock,  // a lease ends by the clock of whoever asks
+  handoff_is_forgotten,     // the releasing step tells the next waiter but grants it nothing
+  guard_admits_all,         // the guard looks at nothing
   count_,
 };
 

@@ -96,7 +96,9 @@ std::optional<std::string> SupervisorLink::receive_bytes() {
       bytes.resize(static_cast<std::size_t>(count));
       return bytes;
     }
-    if (count < 0 && errno == EINTR) {
+    // ECONNRESET: the other end left before it read all of ours. Linux says so once, ahead of what
+    // it had sent before; a report must not get lost because an order crossed it.
+    if (count < 0 && (errno == EINTR || errno == ECONNRESET)) {
       continue;
     }
     closed_ = count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);

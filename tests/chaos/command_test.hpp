@@ -5,12 +5,12 @@
 //   INSTANTIATE_TEST_SUITE_P(Stores, C36, command_stores, store_name);
 #pragma once
 
+#include "test_paths.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/process.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/required.hpp"
 #include "tests/support/temp_dir.hpp"
-#include "test_paths.hpp"
 
 #include <gtest/gtest.h>
 

@@ -116,6 +116,20 @@ TEST(SupervisorLink, CarriesOrdersAndReportsWhole) {
   EXPECT_FALSE(wrapper.send(order));
 }
 
+TEST(SupervisorLink, AnOrderThatCrossesTheLastReportsLosesNoneOfThem) {
+  auto [wrapper, supervisor] = SupervisorLink::make_pair();
+  EXPECT_TRUE(supervisor.send(Report{Report::Type::exited, 256}));
+  EXPECT_TRUE(supervisor.send(Report{Report::Type::gone, 0}));
+  EXPECT_TRUE(wrapper.send(Order{Order::Type::extend, {}, 0, {}}));
+  supervisor.close();
+  const auto exited = wrapper.receive_report();
+  ASSERT_TRUE(exited);
+  EXPECT_EQ(exited->value, 256);
+  EXPECT_EQ(wrapper.receive_report()->type, Report::Type::gone);
+  EXPECT_EQ(wrapper.receive_report(), std::nullopt);
+  EXPECT_TRUE(wrapper.closed());
+}
+
 TEST(SupervisorLink, AFullPipeIsAnAnswerNotAWait) {
   auto [wrapper, supervisor] = SupervisorLink::make_pair();
   int sent = 0;
