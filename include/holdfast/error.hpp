@@ -18,7 +18,8 @@ enum class errc {
   busy = 1,           // somebody else holds it; one attempt was asked for
   timed_out,          // the wait ended; the store's last word was "busy"; nothing is held
   cancelled,          // the caller asked to stop; nothing is held
-  would_deadlock,     // the wait could never end: this client itself is in the way
+  would_deadlock,     // the wait could never end: the caller itself is in the way
+  already_done,       // this run of the job was done before; nothing is held
   expired,            // lost: no proof of ownership in time, so trust ended
   taken,              // lost: the store says another owner has it, or there is no record
   broken,             // lost: an operator took it away
@@ -41,7 +42,7 @@ enum class errc {
 
 // Conditions to test against: if (ec == failure::transient) ...
 enum class failure {
-  not_acquired = 1,  // busy, timed_out, cancelled, would_deadlock
+  not_acquired = 1,  // busy, timed_out, cancelled, would_deadlock, already_done
   ownership_lost,    // expired, taken, broken, max_hold, stale_fence, not_owner
   transient,         // store_unavailable, outcome_unknown: trying again may help
   permanent,         // everything else: trying again will not help

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <holdfast/claim.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 
@@ -19,7 +20,11 @@ struct Capabilities {
   bool queue = false;     // keeps waiters in order; the releasing step hands on to the next
   bool wake_ups = false;  // tells waiters by itself; otherwise they look again by timer
   bool ttl = true;        // leases end by themselves (false: they end with a session)
-  bool shared = false;    // Mode::shared is understood
+  bool shared = false;    // Mode::shared is understood, and amend() to it
+  bool permits = false;   // so are claims with a limit
+  bool at_once = false;   // acquire_all() is understood
+  bool runs = false;      // done marks: Claim::run_id and WithdrawOptions::remember
+  bool values = false;    // Claim::value, and amend() to another
 };
 
 // Rules for every Store:
@@ -29,13 +34,17 @@ struct Capabilities {
 //     destructor are the exception: handlers still pending then are destroyed uncalled.
 //  3. acquire() is idempotent by (name, owner): asked again as the holder it answers Granted with
 //     the same fence and a refreshed TTL; asked again as a waiter it is a beat.
-//  4. acquire() grants only if the name is free and nobody living waits before us. The first
-//     request of any kind that meets a free name with waiters grants the head of the queue.
+//  4. acquire() grants only what is compatible with every holder, and only if nobody living waits
+//     before us. The first request of any kind that meets a name where the head of the queue fits
+//     grants it, and those behind it that fit beside it.
 //  5. An owner that withdrew with `tombstone` is never granted afterwards, even if an older
 //     acquire of it arrives late (a tombstone, kept for one TTL).
 //  6. Fences of one name rise with each grant: across release, expiry, restart and clean-up.
 //  7. Expiry is judged by the store's clock, never by a client's wall clock.
 //  8. Failed says whether the request may have had effect.
+//  9. A claim that contradicts how the name is used by living holders or waiters (another limit, a
+//     lock against a semaphore) is Failed{errc::invalid_options}, without effect.
+// 10. A claim that capabilities() does not cover is never sent; the engine refuses it.
 class Store {
  public:
   Store() = default;
@@ -51,14 +60,29 @@ class Store {
   virtual void acquire(const Claim& claim, Queueing queueing,
                        UniqueFunction<void(AcquireReply)> done) = 0;
 
+  // Grants all of these claims or none, in one atomic step and without queueing. Names differ.
+  // Claims that are ours already count as granted, and keep their fence.
+  virtual void acquire_all(std::span<const Claim> /*claims*/,
+                           UniqueFunction<void(AcquireAllReply)> done) {
+    done(Failed{errc::unsupported, false, "this store cannot grant several names at once"});
+  }
+
   // Answers in the order of `claims`. Never creates a record, never touches another owner's. A
   // provisional lease becomes a full one. Any number of claims; the store splits batches.
   virtual void renew(std::span<const Claim> claims,
                      UniqueFunction<void(std::vector<RenewReply>)> done) = 0;
 
+  // Makes the record of `claim.owner` say what the claim says: its value, and, from exclusive to
+  // shared, its mode, which lets in the shared waiters that come next. Keeps the fence. Mode from
+  // shared to exclusive is Failed{errc::invalid_options}. Expiry is not touched.
+  virtual void amend(const Claim& /*claim*/, UniqueFunction<void(AmendReply)> done) {
+    done(Failed{errc::unsupported, false, "this store cannot change a lease that is held"});
+  }
+
   // Gives back whatever `claim.owner` has: a lease (and hands on), a place in the queue, or an
-  // acquire that was never answered. Only `claim.name`, `claim.owner` and `claim.ttl` (the life of
-  // a tombstone) count.
+  // acquire that was never answered. With `remember` and a lease of ours, the run `claim.run_id` is
+  // marked done in the same step; where nothing is ours, nothing is marked. Only `claim.name`,
+  // `claim.owner`, `claim.run_id` and `claim.ttl` (the life of a tombstone) count.
   virtual void withdraw(const Claim& claim, WithdrawOptions options,
                         UniqueFunction<void(WithdrawReply)> done) = 0;
 

@@ -22,8 +22,10 @@ Entry entry(errc code) noexcept {
     case errc::cancelled:
       return {"cancelled", "the wait was cancelled", not_acquired};
     case errc::would_deadlock:
-      return {"would_deadlock", "the wait could never end: this client is in its own way",
+      return {"would_deadlock", "the wait could never end: the caller is in its own way",
               not_acquired};
+    case errc::already_done:
+      return {"already_done", "this run was done before", not_acquired};
     case errc::expired:
       return {"expired", "the lease ended: ownership could not be confirmed in time",
               ownership_lost};

@@ -55,6 +55,11 @@ AcquireAction AcquireMachine::on_reply(std::uint64_t ask, const AcquireReply& re
   if (const auto* no = std::get_if<Busy>(&reply)) {
     return busy(*no, now);
   }
+  if (std::holds_alternative<AlreadyDone>(reply)) {
+    result_.detail.clear();
+    in_queue_ = false;
+    return finish(errc::already_done);
+  }
   return failed(std::get<Failed>(reply), now);
 }
 
@@ -94,8 +99,8 @@ AcquireAction AcquireMachine::grant(Fence fence, Fence floor, Duration ttl, Inst
 AcquireAction AcquireMachine::queued(const Queued& reply, Instant now) {
   in_queue_ = true;
   beat_.reset();
-  if (reply.holder) {
-    beat_ = Beat{sent_, reply.holder->fence};
+  if (reply.last_fence != Fence::none) {
+    beat_ = Beat{sent_, reply.last_fence};
   }
   hear_busy(reply.holder);
   if (again_) {
@@ -148,8 +153,8 @@ AcquireAction AcquireMachine::on_handed_off(const HandedOff& event, Instant now)
   }
   // Provisional: the store ends it at our last beat + liveness, and the last beat it knows of is
   // no older than the last one that it answered. A message older than that answer is of a grant
-  // that has ended since: its fence is not above the fence of the holder that the answer named.
-  if (beat_ && (event.fence > beat_->holder || mutated(Mutation::old_news_of_handoff))) {
+  // that has ended since: its fence is not above the last one of the name that the answer told.
+  if (beat_ && (event.fence > beat_->last || mutated(Mutation::old_news_of_handoff))) {
     const Instant sent = mutated(Mutation::handoff_trusted_from_news) ? now : beat_->sent;
     const Instant until = trusted_until(sent, claim_.liveness, margin(claim_.ttl));
     if (now < until) {

@@ -70,7 +70,7 @@ class AcquireMachine {
   enum class Word : std::uint8_t { none, busy, failed };
   struct Beat {
     Instant sent{};
-    Fence holder = Fence::none;  // who was in the way when the store answered it
+    Fence last = Fence::none;  // of the name, when the store answered it
   };
 
   AcquireAction ask_now(AcquireAction how, Instant now);
@@ -100,7 +100,7 @@ class AcquireMachine {
   Word word_ = Word::none;   // the store's last
   std::uint64_t ask_id_ = 0;
   Instant sent_{};
-  std::optional<Beat> beat_{};  // the last that was answered; unset: it named no holder
+  std::optional<Beat> beat_{};  // the last that was answered; unset: it told no fence
   std::optional<Instant> look_at_{};
   AcquireResult result_{};
 };

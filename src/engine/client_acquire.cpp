@@ -29,8 +29,7 @@ void send_what_was_asked(Lane& lane) {
 
 }  // namespace
 
-ClientCore::Outcome ClientCore::acquire(const std::string& name, const LeaseOptions& options,
-                                        const Wait& wait) {
+ClientCore::Outcome ClientCore::acquire(const Ask& ask, const Wait& wait) {
   if (!usable()) {
     return refused(errc::closed, "this is a forked child; make a client of its own");
   }
@@ -42,7 +41,7 @@ ClientCore::Outcome ClientCore::acquire(const std::string& name, const LeaseOpti
   }
   LanePool::Borrowed lane = lanes_.borrow();
   const Instant now = lane->runtime().now();
-  AcquireMachine machine{make_claim(name, options, lane->runtime()), options.safety_margin,
+  AcquireMachine machine{make_claim(ask, lane->runtime()), ask.options.safety_margin,
                          deadline_of(wait, now)};
   const AcquireAction action = ask_on_lane(*lane, machine, wait);
   if (machine.finished()) {
@@ -59,7 +58,7 @@ ClientCore::Outcome ClientCore::acquire(const std::string& name, const LeaseOpti
     lane.reset();
     finish_on_loop(machine, action, wait);
   }
-  return conclude(machine, options);
+  return conclude(machine, ask.options);
 }
 
 // The first request, sent by the calling thread itself: no hop between threads if it is granted.
@@ -244,14 +243,14 @@ class ClientCore::AsyncWait {
   std::optional<std::stop_callback<std::function<void()>>> on_stop_{};
 };
 
-Operation ClientCore::start_acquire(const std::string& name, const LeaseOptions& options,
-                                    const Wait& wait, LeaseHandler handler) {
+Operation ClientCore::start_acquire(const Ask& ask, const Wait& wait, LeaseHandler handler) {
   require_usable();
-  Claim claim = make_claim(name, options, lanes_.borrow()->runtime());
+  Claim claim = make_claim(ask, lanes_.borrow()->runtime());
   const OwnerId owner = claim.owner;
-  AcquireMachine machine{std::move(claim), options.safety_margin,
+  AcquireMachine machine{std::move(claim), ask.options.safety_margin,
                          deadline_of(wait, BootClock::now())};
-  const auto async = std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), options);
+  const auto async =
+      std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), ask.options);
   on_loop([machine, async](Engine& engine) mutable {
     engine.start(std::move(machine), [async](const AcquireMachine& ended) { async->end(ended); });
   });

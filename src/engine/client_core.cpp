@@ -74,11 +74,16 @@ bool ClientCore::tell_on(std::unique_ptr<Notifier>& notifier, UniqueFunction<voi
   return notifier != nullptr;
 }
 
-Claim ClientCore::make_claim(const std::string& name, const LeaseOptions& options,
-                             Runtime& random) const {
+Claim ClientCore::make_claim(const Ask& ask, Runtime& random) const {
+  const LeaseOptions& options = ask.options;
   Claim claim;
-  claim.name = name;
+  claim.name = ask.name;
   random.random_bytes(claim.owner.bytes);
+  claim.mode = ask.mode;
+  claim.permits = ask.permits;
+  claim.limit = ask.limit;
+  claim.run_id = ask.run_id;
+  claim.value = ask.value;
   claim.ttl = options.ttl;
   claim.liveness = liveness_of(options.ttl);
   claim.min_hold = options.min_hold.value_or(Duration{0});

@@ -5,6 +5,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/operation.hpp>
 
+#include "engine/ask.hpp"
 #include "engine/engine.hpp"
 #include "engine/lane_pool.hpp"
 #include "engine/operation_state.hpp"
@@ -33,9 +34,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
     std::error_code code{};
     std::string detail{};
   };
-  Outcome acquire(const std::string& name, const LeaseOptions& options, const Wait& wait);
-  Operation start_acquire(const std::string& name, const LeaseOptions& options, const Wait& wait,
-                          LeaseHandler handler);
+  Outcome acquire(const Ask& ask, const Wait& wait);
+  Operation start_acquire(const Ask& ask, const Wait& wait, LeaseHandler handler);
   void cancel(const OwnerId& owner) noexcept;
 
   // Precondition: the caller won LeaseState::leave_held(), or the lease was lost.
@@ -67,7 +67,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
  private:
   class AsyncWait;
 
-  Claim make_claim(const std::string& name, const LeaseOptions& options, Runtime& random) const;
+  Claim make_claim(const Ask& ask, Runtime& random) const;
   AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
   void finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait);
   Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options);

@@ -33,7 +33,7 @@ Mutex::Mutex(Client& client, std::string name, LeaseOptions options)
 Mutex::~Mutex() = default;
 
 Lease Mutex::acquire(const Wait& wait) {
-  auto outcome = core_->acquire(name_, options_, wait);
+  auto outcome = core_->acquire({name_, options_}, wait);
   if (outcome.code) {
     throw Error{outcome.code, outcome.detail};
   }
@@ -41,13 +41,13 @@ Lease Mutex::acquire(const Wait& wait) {
 }
 
 Lease Mutex::acquire(const Wait& wait, std::error_code& ec) {
-  auto outcome = core_->acquire(name_, options_, wait);
+  auto outcome = core_->acquire({name_, options_}, wait);
   ec = outcome.code;
   return std::move(outcome.lease);
 }
 
 std::optional<Lease> Mutex::try_acquire() {
-  auto outcome = core_->acquire(name_, options_, {.timeout = Duration{0}});
+  auto outcome = core_->acquire({name_, options_}, {.timeout = Duration{0}});
   if (outcome.code == errc::busy) {
     return std::nullopt;
   }
@@ -58,7 +58,7 @@ std::optional<Lease> Mutex::try_acquire() {
 }
 
 std::optional<Lease> Mutex::try_acquire(std::error_code& ec) {
-  auto outcome = core_->acquire(name_, options_, {.timeout = Duration{0}});
+  auto outcome = core_->acquire({name_, options_}, {.timeout = Duration{0}});
   ec = outcome.code == errc::busy ? std::error_code{} : outcome.code;
   if (outcome.code) {
     return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<Lease> Mutex::try_acquire(std::error_code& ec) {
 }
 
 Operation Mutex::start_acquire(const Wait& wait, LeaseHandler handler) {
-  return core_->start_acquire(name_, options_, wait, std::move(handler));
+  return core_->start_acquire({name_, options_}, wait, std::move(handler));
 }
 
 void Mutex::lock() { keep(acquire()); }
@@ -75,7 +75,7 @@ void Mutex::lock() { keep(acquire()); }
 bool Mutex::try_lock() { return try_lock_within(Duration{0}); }
 
 bool Mutex::try_lock_within(Duration timeout) {
-  auto outcome = core_->acquire(name_, options_, {.timeout = timeout});
+  auto outcome = core_->acquire({name_, options_}, {.timeout = timeout});
   if (outcome.code == failure::not_acquired) {
     return false;
   }

@@ -62,6 +62,8 @@ std::string text_of(const Reply& reply) {
           return "released";
         } else if constexpr (std::same_as<T, NotOwner>) {
           return "not owner";
+        } else if constexpr (std::same_as<T, AlreadyDone>) {
+          return "already done";
         } else {
           return "failed: " + r.detail;
         }

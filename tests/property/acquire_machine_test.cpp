@@ -81,7 +81,8 @@ class Waiting {
         break;
       }
       case 1:
-        reply = Queued{std::chrono::milliseconds{*rc::gen::inRange(0, 60'000)}, holder};
+        reply =
+            Queued{std::chrono::milliseconds{*rc::gen::inRange(0, 60'000)}, holder, holder.fence};
         beat_ = sent;
         behind_ = holder.fence;
         placed_ = true;

@@ -132,7 +132,7 @@ void Conversation::reply(const Command& command) {
   if (kind == "granted") {
     store_->answer(AcquireReply{Granted{command.fence(), command.fence(), ttl}});
   } else if (kind == "queued") {
-    store_->answer(AcquireReply{Queued{left, behind}});
+    store_->answer(AcquireReply{Queued{left, behind, command.fence()}});
   } else if (kind == "busy") {
     store_->answer(AcquireReply{Busy{left, behind}});
   } else if (kind == "renewed") {

@@ -303,7 +303,7 @@ TEST_F(Acquire, WithoutAHolderThereIsNothingToCompareWith) {
   start(0s);
   reply(queued(), 100ms);
   machine_->on_timer(at(Duration{5s} / 3));
-  reply(Queued{20s, std::nullopt}, 2s);
+  reply(Queued{20s, std::nullopt, Fence::none}, 2s);
   EXPECT_EQ(machine_->on_handed_off(handed(), at(2100ms)), ask_and_queue);
 }
 

@@ -36,7 +36,7 @@ inline AcquireReply granted(std::int64_t fence = 6, Duration ttl = 30s) {
   return Granted{Fence{fence}, Fence{fence}, ttl};
 }
 inline AcquireReply queued(Duration recheck_in = 20s, std::int64_t fence = 5) {
-  return Queued{recheck_in, someone(fence)};
+  return Queued{recheck_in, someone(fence), Fence{fence}};
 }
 inline AcquireReply busy(Duration recheck_in = 20s) { return Busy{recheck_in, someone()}; }
 inline AcquireReply silence() { return Failed{errc::outcome_unknown, true, "no answer in 2s"}; }

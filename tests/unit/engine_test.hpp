@@ -103,7 +103,7 @@ class EngineTest : public ::testing::Test {
     Holder holder;
     holder.owner.bytes[0] = static_cast<std::uint8_t>(100 + fence);
     holder.fence = Fence{fence};
-    return Queued{20s, holder};
+    return Queued{20s, holder, holder.fence};
   }
   static Failed silence() { return {errc::outcome_unknown, true, "no answer"}; }
   static Failed refusal() { return {errc::store_unavailable, false, "refused"}; }

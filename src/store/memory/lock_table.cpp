@@ -1,16 +1,13 @@
+// The verbs of LockTable; what they have in common is in lock_table_rules.cpp.
 #include "store/memory/lock_table.hpp"
 
 #include "base/mutation.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <algorithm>
 
 namespace holdfast {
-
-namespace {
-
-Duration left(Instant end, Instant now) { return std::max(end - now, Duration{0}); }
-
-}  // namespace
 
 AcquireReply LockTable::acquire(const Claim& claim, Store::Queueing queueing, Reading at,
                                 Notices& notices) {
@@ -20,26 +17,71 @@ AcquireReply LockTable::acquire(const Claim& claim, Store::Queueing queueing, Re
   const auto entry = names_.try_emplace(claim.name).first;
   Name& name = entry->second;
   drop_ended(name, at.now);
-  if (owns(name, claim.owner) && !name.record->broken) {
-    const Duration ttl = refresh(*name.record, claim.ttl, at.now);
-    return Granted{name.record->fence, name.record->fence, ttl};
+  if (Record* ours = find(name, claim.owner); ours != nullptr && !ours->broken) {
+    return Granted{ours->fence, ours->floor, refresh(*ours, claim.ttl, at.now)};
   }
+  if (find_done(claim, at.now) != nullptr) {
+    std::erase_if(name.queue, [&](const Place& place) { return place.claim.owner == claim.owner; });
+    settle(name, at, notices);
+    forget_if_idle(entry);
+    return AlreadyDone{};
+  }
+  if (std::string why = why_contradicting(name, claim); !why.empty()) {
+    return Failed{errc::invalid_options, false, std::move(why)};
+  }
+  serve_until(claim.owner, name, at, notices);
   const bool next = name.queue.empty() || name.queue.front().claim.owner == claim.owner;
-  if (!name.record && next) {
-    Record& record = grant(name, claim, at);
-    const Duration ttl = refresh(record, claim.ttl, at.now);
-    return Granted{record.fence, record.fence, ttl};
+  if (next && fits(name, claim)) {
+    const Granted granted = grant_in_full(name, claim, at);
+    settle(name, at, notices);
+    return granted;
   }
-  settle(name, at, notices);
   return refuse(name, claim, queueing, at.now);
+}
+
+AcquireAllReply LockTable::acquire_all(std::span<const Claim> claims, Reading at,
+                                       Notices& notices) {
+  for (const Claim& claim : claims) {
+    settle(names_[claim.name], at, notices);
+  }
+  AcquireAllReply reply = why_not_all(claims, at.now).value_or(AllGranted{});
+  if (auto* granted = std::get_if<AllGranted>(&reply)) {
+    for (const Claim& claim : claims) {
+      Name& name = names_[claim.name];
+      Record* ours = find(name, claim.owner);
+      granted->push_back(ours != nullptr
+                             ? Granted{ours->fence, ours->floor, refresh(*ours, claim.ttl, at.now)}
+                             : grant_in_full(name, claim, at));
+    }
+  }
+  for (const Claim& claim : claims) {
+    forget_if_idle(names_.find(claim.name));
+  }
+  return reply;
+}
+
+std::optional<AcquireAllReply> LockTable::why_not_all(std::span<const Claim> claims, Instant now) {
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    Name& name = names_[claim.name];
+    if (std::string why = why_contradicting(name, claim); !why.empty()) {
+      return Failed{errc::invalid_options, false, "\"" + claim.name + "\": " + why};
+    }
+    const Record* ours = find(name, claim.owner);
+    const bool held = ours != nullptr && !ours->broken;
+    const bool free = name.queue.empty() && fits(name, claim);
+    if (entombed(claim.owner, now) || !(held || free)) {
+      return AllBusy{i, busy_with(name, now)};
+    }
+  }
+  return std::nullopt;
 }
 
 AcquireReply LockTable::refuse(Name& name, const Claim& claim, Store::Queueing queueing,
                                Instant now) {
-  const Record& record = *name.record;
-  const Duration recheck_in = left(record.expires, now);
+  Busy busy = busy_with(name, now);
   if (queueing == Store::Queueing::no) {
-    return Busy{recheck_in, holder_view(record, now)};
+    return busy;
   }
   const auto place =
       std::ranges::find(name.queue, claim.owner, [](const Place& p) { return p.claim.owner; });
@@ -48,7 +90,7 @@ AcquireReply LockTable::refuse(Name& name, const Claim& claim, Store::Queueing q
   } else {
     name.queue.push_back({claim, now, now});
   }
-  return Queued{recheck_in, holder_view(record, now)};
+  return Queued{busy.recheck_in, std::move(busy.holder), name.last};
 }
 
 RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
@@ -58,15 +100,43 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
   }
   Name& name = entry->second;
   drop_ended(name, at.now);
-  if (mutated(Mutation::renewal_recreates) && !name.record) {
+  if (mutated(Mutation::renewal_recreates) && name.records.empty()) {
     grant(name, claim, at);
   }
   RenewReply reply = Gone{GoneReason::taken};
-  if (owns(name, claim.owner) || (mutated(Mutation::renew_by_name) && name.record)) {
-    if (name.record->broken) {
+  Record* record = find(name, claim.owner);
+  if (record == nullptr && mutated(Mutation::renew_by_name) && !name.records.empty()) {
+    record = &name.records.front();
+  }
+  if (record != nullptr) {
+    if (record->broken) {
       reply = Gone{GoneReason::broken};
     } else {
-      reply = Renewed{refresh(*name.record, claim.ttl, at.now)};
+      reply = Renewed{refresh(*record, claim.ttl, at.now)};
+    }
+  }
+  settle(name, at, notices);
+  forget_if_idle(entry);
+  return reply;
+}
+
+AmendReply LockTable::amend(const Claim& claim, Reading at, Notices& notices) {
+  const auto entry = names_.find(claim.name);
+  if (entry == names_.end()) {
+    return Gone{GoneReason::taken};
+  }
+  Name& name = entry->second;
+  drop_ended(name, at.now);
+  AmendReply reply = Gone{GoneReason::taken};
+  if (Record* record = find(name, claim.owner)) {
+    if (record->broken) {
+      reply = Gone{GoneReason::broken};
+    } else if (record->mode == Mode::shared && claim.mode == Mode::exclusive) {
+      reply = Failed{errc::invalid_options, false, "a shared lease cannot become an exclusive one"};
+    } else {
+      record->mode = claim.mode;
+      record->value = claim.value;
+      reply = Amended{};
     }
   }
   settle(name, at, notices);
@@ -81,22 +151,22 @@ WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, R
   }
   const auto entry = names_.find(claim.name);
   if (entry == names_.end()) {
-    return NotOwner{};
+    return finish_run(claim, false, options.remember, at.now) ? WithdrawReply{Released{}}
+                                                              : WithdrawReply{NotOwner{}};
   }
   Name& name = entry->second;
   drop_ended(name, at.now);
   bool had = std::erase_if(name.queue, [&](const Place& place) {
                return place.claim.owner == claim.owner;
              }) != 0;
-  if (owns(name, claim.owner) || (mutated(Mutation::release_by_name) && name.record)) {
+  const Record* record = find(name, claim.owner);
+  had = finish_run(claim, record != nullptr, options.remember, at.now) || had;
+  if (record == nullptr && mutated(Mutation::release_by_name) && !name.records.empty()) {
+    record = &name.records.front();
+  }
+  if (record != nullptr) {
     had = true;
-    Record& record = *name.record;
-    if (options.keep_min_hold && record.min_end && *record.min_end > at.now) {
-      record.released = true;
-      record.expires = *record.min_end;
-    } else {
-      name.record.reset();
-    }
+    give_back(name, *record, options.keep_min_hold, at.now);
   }
   settle(name, at, notices);
   forget_if_idle(entry);
@@ -112,17 +182,15 @@ BreakDone LockTable::break_name(const std::string& key, BreakMode mode, Reading 
   }
   Name& name = entry->second;
   drop_ended(name, at.now);  // whom the end of a lease lets in is not whom the operator meant
-  if (name.record) {
-    done.holders.push_back(holder_view(*name.record, at.now));
-    if (!name.record->released) {
-      notices.emplace_back(MarkedBroken{name.record->owner});
-    }
-    if (mode == BreakMode::now || name.record->released) {
-      name.record.reset();
-    } else {
-      name.record->broken = true;
+  for (Record& record : name.records) {
+    done.holders.push_back(holder_view(record, at.now));
+    if (!record.released) {
+      notices.emplace_back(MarkedBroken{record.owner});
+      record.broken = true;
     }
   }
+  std::erase_if(name.records,
+                [&](const Record& record) { return mode == BreakMode::now || record.released; });
   settle(name, at, notices);
   forget_if_idle(entry);
   return done;
@@ -153,116 +221,6 @@ Page LockTable::list(const std::string& prefix, const std::string& cursor, std::
     }
   }
   return page;
-}
-
-void LockTable::drop_ended(Name& name, Instant now) {
-  if (name.record && now >= name.record->expires) {
-    name.record.reset();
-  }
-  std::erase_if(name.queue, [&](const Place& place) {
-    return !place.alive(now) && !mutated(Mutation::dead_waiter_keeps_place);
-  });
-}
-
-void LockTable::settle(Name& name, Reading at, Notices& notices) {
-  drop_ended(name, at.now);
-  if (!name.record && !name.queue.empty()) {
-    hand_off(name, at, notices);
-  }
-}
-
-bool LockTable::owns(const Name& name, const OwnerId& owner) {
-  return name.record && !name.record->released && name.record->owner == owner;
-}
-
-// Returns how long the holder may count on, seen from now.
-Duration LockTable::refresh(Record& record, Duration ttl, Instant now) {
-  Instant expires = now + ttl + record.lock_delay;
-  if (record.max_end) {
-    expires = std::min(expires, *record.max_end);
-  }
-  const Duration granted = left(expires - record.lock_delay, now);
-  record.expires = record.min_end ? std::max(expires, *record.min_end) : expires;
-  return granted;
-}
-
-LockTable::Record& LockTable::grant(Name& name, const Claim& claim, Reading at) {
-  std::erase_if(name.queue, [&](const Place& place) { return place.claim.owner == claim.owner; });
-  const std::int64_t clock = mutated(Mutation::fence_by_counter) ? 0 : at.unix_us;
-  name.last = Fence{std::max({to_int(name.last) + 1, to_int(floor_) + 1, clock})};
-  Record record;
-  record.owner = claim.owner;
-  record.fence = name.last;
-  record.granted_at = at.now;
-  record.lock_delay = claim.lock_delay;
-  record.who = claim.who;
-  if (claim.min_hold > Duration{0}) {
-    record.min_end = at.now + claim.min_hold;
-  }
-  if (claim.max_hold > Duration{0}) {
-    record.max_end = at.now + claim.max_hold + claim.lock_delay;
-  }
-  return name.record.emplace(std::move(record));
-}
-
-void LockTable::hand_off(Name& name, Reading at, Notices& notices) {
-  const bool reversed = mutated(Mutation::last_come_first_served);
-  const Place head = reversed ? name.queue.back() : name.queue.front();
-  Record& record = grant(name, head.claim, at);
-  // Provisional: it ends where the waiter's place in the queue would have ended. The waiter's
-  // next request makes it a full lease.
-  record.expires = head.last_beat + head.claim.liveness + record.lock_delay;
-  if (record.max_end) {
-    record.expires = std::min(record.expires, *record.max_end);
-  }
-  notices.emplace_back(HandedOff{head.claim.owner, record.fence, record.fence});
-  if (mutated(Mutation::handoff_is_forgotten)) {
-    name.record.reset();
-  }
-}
-
-Holder LockTable::holder_view(const Record& record, Instant now) {
-  return {record.owner,  Mode::exclusive,         record.fence,
-          record.who,    now - record.granted_at, left(record.expires, now),
-          record.broken, record.released};
-}
-
-NameView LockTable::view(const std::string& key, const Name& name, Instant now) {
-  NameView seen{key, {}, {}, name.last};
-  if (name.record && now < name.record->expires) {
-    seen.holders.push_back(holder_view(*name.record, now));
-  }
-  for (const Place& place : name.queue) {
-    if (place.alive(now)) {
-      seen.waiters.push_back(
-          {place.claim.owner, place.claim.mode, place.claim.who, now - place.joined_at});
-    }
-  }
-  return seen;
-}
-
-// A withdraw that is repeated counts from its last arrival.
-void LockTable::entomb(const OwnerId& owner, Instant until) {
-  Instant& end = tombstones_[owner];
-  tombstone_ends_.erase({end, owner});
-  end = std::max(end, until);
-  tombstone_ends_.emplace(end, owner);
-}
-
-bool LockTable::entombed(const OwnerId& owner, Instant now) {
-  while (!tombstone_ends_.empty() && tombstone_ends_.begin()->first <= now) {
-    tombstones_.erase(tombstone_ends_.begin()->second);
-    tombstone_ends_.erase(tombstone_ends_.begin());
-  }
-  return tombstones_.contains(owner);
-}
-
-void LockTable::forget_if_idle(std::map<std::string, Name>::iterator entry) {
-  const Name& name = entry->second;
-  if (!name.record && name.queue.empty()) {
-    floor_ = std::max(floor_, name.last);
-    names_.erase(entry);
-  }
 }
 
 }  // namespace holdfast

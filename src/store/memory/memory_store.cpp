@@ -74,12 +74,27 @@ class MemoryStore final : public Store {
   MemoryStore(const MemoryStore&) = delete;
   MemoryStore& operator=(const MemoryStore&) = delete;
 
-  Capabilities capabilities() const override { return {.queue = true, .wake_ups = true}; }
+  Capabilities capabilities() const override {
+    return {.queue = true,
+            .wake_ups = true,
+            .shared = true,
+            .permits = true,
+            .at_once = true,
+            .runs = true,
+            .values = true};
+  }
 
   void acquire(const Claim& claim, Queueing queueing,
                UniqueFunction<void(AcquireReply)> done) override {
     answer(std::move(done), place_->run([&](LockTable& table, auto at, auto& notices) {
       return table.acquire(claim, queueing, at, notices);
+    }));
+  }
+
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override {
+    answer(std::move(done), place_->run([&](LockTable& table, auto at, auto& notices) {
+      return table.acquire_all(claims, at, notices);
     }));
   }
 
@@ -91,6 +106,12 @@ class MemoryStore final : public Store {
         replies.push_back(table.renew(claim, at, notices));
       }
       return replies;
+    }));
+  }
+
+  void amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) override {
+    answer(std::move(done), place_->run([&](LockTable& table, auto at, auto& notices) {
+      return table.amend(claim, at, notices);
     }));
   }
 

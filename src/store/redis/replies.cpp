@@ -76,7 +76,8 @@ std::optional<AcquireReply> parse_acquired(const Reply& reply) {
   }
   std::optional<Holder> holder = size == 2 ? foreign_holder(pttl) : parse_holder(reply, 2, pttl);
   if (kind == 1) {
-    return Queued{.recheck_in = recheck_of(pttl), .holder = std::move(holder)};
+    const Fence last = holder ? holder->fence : Fence::none;
+    return Queued{.recheck_in = recheck_of(pttl), .holder = std::move(holder), .last_fence = last};
   }
   return Busy{.recheck_in = recheck_of(pttl), .holder = std::move(holder)};
 }

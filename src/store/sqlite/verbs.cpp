@@ -54,7 +54,7 @@ AcquireReply Verbs::enqueue(const Claim& claim, const LeaseRow& row, Step& step)
     }
     table_.join(claim, step.now);
   }
-  return Queued{left(row.expires, step.now), row.view(step.now)};
+  return Queued{left(row.expires, step.now), row.view(step.now), row.fence};
 }
 
 RenewReply Verbs::renew(const Claim& claim, Step& step) {
