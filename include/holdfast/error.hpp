@@ -27,7 +27,7 @@ enum class errc {
   stale_fence,        // a guard has already seen a greater fence
   already_written,    // a row guard has already seen this very fence
   not_found,          // there is no such row or name
-  not_owner,          // release: the record was gone or another owner's; nothing was changed
+  not_owner,          // the record was gone or another owner's; nothing was changed
   store_unavailable,  // the store could not be reached, or refused for now; no effect
   outcome_unknown,    // the request was sent and no answer came; it may have had effect
   access_denied,      // wrong password, missing right, or a TLS check that failed
@@ -38,6 +38,7 @@ enum class errc {
   format_too_new,     // the store was written by a newer holdfast
   storage_unsafe,     // the file cannot be trusted: network file system, replaced, hard-linked
   closed,             // the client is closed, or this is a forked child
+  version_conflict,   // a version guard: the row was written since it was read
 };
 
 // Conditions to test against: if (ec == failure::transient) ...

@@ -44,7 +44,7 @@ Entry entry(errc code) noexcept {
     case errc::not_found:
       return {"not_found", "there is no such row or name", permanent};
     case errc::not_owner:
-      return {"not_owner", "not released: the record was gone or another owner's", ownership_lost};
+      return {"not_owner", "the record was gone or another owner's", ownership_lost};
     case errc::store_unavailable:
       return {"store_unavailable", "the store could not be reached or refused for now", transient};
     case errc::outcome_unknown:
@@ -65,6 +65,8 @@ Entry entry(errc code) noexcept {
       return {"storage_unsafe", "the storage cannot be trusted with locks", permanent};
     case errc::closed:
       return {"closed", "the client is closed", permanent};
+    case errc::version_conflict:
+      return {"version_conflict", "the row was written since it was read", permanent};
   }
   return {"unknown", "unknown holdfast error", permanent};
 }

@@ -16,8 +16,8 @@ Outcome failure_of(sqlite3* database) {
       return {make_error_code(errc::store_unavailable),
               text + ": roll back and try again, and begin with BEGIN IMMEDIATE"};
     case SQLITE_ERROR:
-      if (text.starts_with("no such table: holdfast_guard")) {
-        return {make_error_code(errc::not_found), text + ": call install() once"};
+      if (text.starts_with("no such table: holdfast_")) {
+        return {make_error_code(errc::not_found), text + ": call SqliteGuard::install() once"};
       }
       return {make_error_code(errc::invalid_options), text};
     default:
@@ -52,6 +52,14 @@ int SqliteStatement::step() { return statement_ ? sqlite3_step(statement_.get())
 
 bool SqliteStatement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+bool SqliteStatement::is_integer(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
+bool SqliteStatement::is_text(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT;
 }
 
 std::int64_t SqliteStatement::integer(int column) const {

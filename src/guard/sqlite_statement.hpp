@@ -39,6 +39,8 @@ class SqliteStatement {
   Outcome failure() const { return failure_of(database_); }
 
   bool is_null(int column) const;
+  bool is_integer(int column) const;
+  bool is_text(int column) const;
   std::int64_t integer(int column) const;
   std::string text(int column) const;
 

@@ -2,7 +2,7 @@
 // transaction, so a holder that was paused and came back too late writes nothing.
 //
 //   holdfast::SqliteGuard guard{db};
-//   guard.install();                                  // once: makes its table
+//   guard.install();                                  // once: makes its tables
 //   ...
 //   BEGIN IMMEDIATE
 //   guard.admit("ledger", "payout", lease.fence());   // throws stale_fence: roll back
@@ -10,14 +10,23 @@
 //   COMMIT
 //
 // Not for data in another database: the fence and the data must be committed by one transaction.
-// Jobs in other languages use the same table by plain SQL: `holdfast guard sql sqlite`.
+// Jobs in other languages use the same tables by plain SQL: `holdfast guard sql sqlite`.
+//
+// Brings the whole set: the resource guard of this header, and
+//   sqlite_row.hpp      a row that carries the fence of its last writer
+//   sqlite_once.hpp     an idempotency key: the second time, the first result
+//   sqlite_version.hpp  a row that carries a version: optimistic locking
+//   sqlite_claim.hpp    many workers share a table of work
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/guard/sqlite_claim.hpp>
+#include <holdfast/guard/sqlite_once.hpp>
+#include <holdfast/guard/sqlite_row.hpp>
+#include <holdfast/guard/sqlite_version.hpp>
 #include <holdfast/types.hpp>
 
 #include <string_view>
-#include <variant>
 
 struct sqlite3;
 
@@ -30,7 +39,7 @@ class SqliteGuard {
   // `database` must outlive the guard. It is used as it is: busy handling stays yours.
   explicit SqliteGuard(sqlite3* database) noexcept : database_(database) {}
 
-  // Makes table `holdfast_guard` and view `holdfast_admit` unless they are there.
+  // Makes the tables and views `holdfast_…` of all guards unless they are there.
   void install();
   void install(std::error_code& ec);
 
@@ -51,30 +60,7 @@ class SqliteGuard {
   sqlite3* database_;
 };
 
-// Row guard: a row that carries the fence of its last writer in a column of its own, NOT NULL.
-struct SqliteRow {
-  std::string_view table{};  // names may be anything: they are quoted
-  std::string_view key_column{};
-  std::variant<std::int64_t, std::string_view> key{};
-  std::string_view fence_column = "fence";
-};
-
-// Says what a guarded update did:
-//
-//   UPDATE job SET state = 'done', fence = :fence WHERE id = :id AND fence < :fence
-//   check_row_write(db, sqlite3_changes(db), {.table = "job", .key_column = "id", .key = 7},
-//   fence);
-//
-// No error if `changed` is not zero. Otherwise looks at the row: stale_fence (a greater fence has
-// written it), already_written (this very fence has), not_found (no such row), invalid_options
-// (the fence column is NULL or lower: another condition of the UPDATE did not hold, or there is no
-// such table or column). Nothing was written in any of these cases. Inserts and deletes need the
-// resource guard.
-void check_row_write(sqlite3* database, int changed, const SqliteRow& row, Fence fence);
-void check_row_write(sqlite3* database, int changed, const SqliteRow& row, Fence fence,
-                     std::error_code& ec);
-
-// The guard as plain SQL, with how to use it: what `holdfast guard sql sqlite` prints.
+// The guards as plain SQL, with how to use them: what `holdfast guard sql sqlite` prints.
 const char* guard_sql_sqlite() noexcept;
 
 }  // namespace holdfast
