@@ -8,6 +8,9 @@ void Network::send(Place from, Place to, std::uint64_t connection, UniqueFunctio
   Link& path = link(from, to);
   Random& random = world_.random();
   if (path.cut || random.chance(options_.loss_per_mille)) {
+    if (lost_) {
+      lost_(from, to);
+    }
     return;
   }
   Message message{connection, std::make_shared<UniqueFunction<void()>>(std::move(deliver))};

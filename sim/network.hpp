@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -45,6 +46,8 @@ class Network {
   void set_options(NetworkOptions options) { options_ = options; }
   void cut(Place from, Place to, bool on) { link(from, to).cut = on; }
   void clog(Place from, Place to, bool on);
+  // Called for each message that vanishes.
+  void when_lost(std::function<void(Place from, Place to)> told) { lost_ = std::move(told); }
   void heal();  // no cuts, no clogs, nothing slow, lost, doubled or reordered
 
  private:
@@ -63,6 +66,7 @@ class Network {
 
   World& world_;
   NetworkOptions options_;
+  std::function<void(Place, Place)> lost_{};
   std::map<std::pair<Place, Place>, Link> links_{};  // map: links do not move
 };
 
