@@ -18,7 +18,7 @@ namespace {
 using Benchmark = std::function<std::vector<Table>(const Options&)>;
 
 const std::vector<std::pair<std::string, Benchmark>> benchmarks{
-    {"redis", bench_redis}, {"sqlite", bench_sqlite}, {"run", bench_run}};
+    {"redis", bench_redis}, {"sqlite", bench_sqlite}, {"run", bench_run}, {"leases", bench_leases}};
 
 int measure(const std::vector<std::string>& wanted, const Options& options, bool json) {
   std::vector<Table> tables;
@@ -44,13 +44,17 @@ int main(int argc, char** argv) try {
   bool json = false;
   holdfast::bench::Options options;
   options.command = std::filesystem::path{argv[0]}.parent_path() / "holdfast";
-  app.add_option("benchmark", wanted, "redis, sqlite, run (default: all)")
-      ->check(CLI::IsMember({"redis", "sqlite", "run"}));
+  app.add_option("benchmark", wanted, "redis, sqlite, run, leases (default: all)")
+      ->check(CLI::IsMember({"redis", "sqlite", "run", "leases"}));
   app.add_flag("--json", json, "one JSON array on standard output");
   app.add_option("--blocks", options.blocks, "how often the contenders take turns")
       ->check(CLI::Range(1, 10000));
   app.add_option("--block-size", options.block_size, "operations in a turn")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--leases", options.leases, "how many leases are held at once, for `leases`")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--hold-seconds", options.hold_seconds, "for how long, for `leases`")
+      ->check(CLI::Range(1, 3600));
   app.add_option("--command", options.command, "the holdfast command to measure");
   CLI11_PARSE(app, argc, argv);
   return holdfast::bench::measure(wanted, options, json);

@@ -13,11 +13,14 @@ namespace holdfast::bench {
 struct Options {
   int blocks = 40;                  // contenders take turns this often
   int block_size = 100;             // operations of one contender in a turn
+  int leases = 100'000;             // held at once by `leases`
+  int hold_seconds = 120;           // for as long as this
   std::filesystem::path command{};  // the holdfast command, for `run`
 };
 
 std::vector<Table> bench_redis(const Options& options);   // acquire + release over bare hiredis
 std::vector<Table> bench_sqlite(const Options& options);  // acquire + release over bare sqlite3
+std::vector<Table> bench_leases(const Options& options);  // what many held leases cost
 std::vector<Table> bench_run(const Options& options);     // holdfast run x -- true over true
 
 }  // namespace holdfast::bench

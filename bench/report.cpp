@@ -11,12 +11,18 @@ namespace {
 
 void print_text(const Table& table) {
   std::printf("\n%s\n  %s\n", table.title.c_str(), table.how.c_str());
-  std::printf("  %-44s %10s %10s %7s %6s\n", "", "median us", "p99 us", "ratio", "goal");
+  if (!table.rows.empty()) {
+    std::printf("  %-44s %10s %10s %7s %6s\n", "", "median us", "p99 us", "ratio", "goal");
+  }
   for (const Row& row : table.rows) {
     std::printf("  %-44s %10.1f %10.1f", row.name.c_str(), row.median_us, row.p99_us);
     row.ratio ? std::printf(" %7.2f", *row.ratio) : std::printf(" %7s", "floor");
     row.goal ? std::printf(" %6.2f", *row.goal) : std::printf(" %6s", "");
     std::printf("  %s\n", row.note.c_str());
+  }
+  for (const Figure& figure : table.figures) {
+    std::printf("  %-44s %10s  (goal: at most %s)\n", figure.name.c_str(), figure.value.c_str(),
+                figure.goal.c_str());
   }
 }
 
@@ -35,7 +41,14 @@ nlohmann::json as_json(const Table& table) {
     }
     rows.push_back(std::move(one));
   }
-  return {{"title", table.title}, {"how", table.how}, {"rows", std::move(rows)}};
+  nlohmann::json figures = nlohmann::json::array();
+  for (const Figure& figure : table.figures) {
+    figures.push_back({{"name", figure.name}, {"value", figure.value}, {"goal", figure.goal}});
+  }
+  return {{"title", table.title},
+          {"how", table.how},
+          {"rows", std::move(rows)},
+          {"figures", std::move(figures)}};
 }
 
 }  // namespace

@@ -18,10 +18,18 @@ struct Row {
   std::string note{};
 };
 
+// Something else than a latency, and what it must not be above.
+struct Figure {
+  std::string name{};
+  std::string value{};
+  std::string goal{};
+};
+
 struct Table {
   std::string title{};
   std::string how{};  // where client and server ran, how often
   std::vector<Row> rows{};
+  std::vector<Figure> figures{};
 };
 
 // The first series is the floor.

@@ -160,21 +160,21 @@ LeasePtr Locker::hold(const Running& running, const AcquireMachine& granted) {
   const LeaseOptions& options = running.wait.options;
   const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
                                   result.provisional};
-  const LeaseMachine watchdog{options, grant, 0};
-  auto lease = std::make_shared<detail::LeaseState>(granted.claim(), options, result.fence,
-                                                    result.floor, watchdog.trusted_until());
+  const LeaseMachine watchdog{options, grant, std::hash<OwnerId>{}(granted.claim().owner)};
+  auto lease = std::make_shared<detail::LeaseState>(granted.claim(), result.fence, result.floor,
+                                                    watchdog.trusted_until());
   lease->tombstone = result.tombstone;
-  const Held held{lease, running.attempt, lease->trusted()};
+  const Held held{lease, running.attempt, lease->trusted(), !options.renew};
   held_[lease->claim.owner] = held;
   record_trust(held);
-  engine_.hold(lease, grant);
+  engine_.hold(lease, watchdog);
   return lease;
 }
 
 void Locker::record_trust(const Held& held) {
   const detail::LeaseState& lease = *held.lease;
   around_.history.record(Trusts{node_, held.attempt, lease.claim.name, lease.claim.owner,
-                                lease.fence, clock_.when(lease.trusted()), !lease.options.renew,
+                                lease.fence, clock_.when(lease.trusted()), held.fixed,
                                 lease.claim.ttl});
 }
 

@@ -86,6 +86,7 @@ class Locker final : public detail::EngineSink {
     LeasePtr lease{};
     AttemptId attempt = 0;
     Instant last_trust{};
+    bool fixed = false;  // not renewed
   };
 
   std::unique_ptr<Store> open_store(bool listens);

@@ -30,7 +30,7 @@ LeaseMachine::LeaseMachine(const LeaseOptions& options, const Grant& grant, std:
   if (options.max_hold) {
     capped_by_store_ = grant.ttl < ttl_;
     trust_cap_ = grant.sent + *options.max_hold - margin_;
-    trusted_until_ = std::min(trusted_until_, *trust_cap_);
+    trusted_until_ = std::min(trusted_until_, trust_cap_);
   }
   // A fixed lease is verified as often as another is renewed.
   renew_at_ = grant.sent + renew_interval(grant.ttl);
@@ -47,12 +47,12 @@ LeaseAction LeaseMachine::renew(Instant now) {
   in_flight_ = true;
   again_ = false;
   renewal_sent_ = now;
-  renew_at_.reset();
-  if (fixed_end_ && !mutated(Mutation::fixed_is_renewed)) {
+  renew_at_ = never;
+  if (!renewing() && !mutated(Mutation::fixed_is_renewed)) {
     // The first makes a provisional lease a full one, which lasts one TTL; later ones only ask
     // whether the lease is still ours, and must not make it longer.
-    fixed_end_ = provisional_ ? now + ttl_ : *fixed_end_;
-    renew_ttl_ = *fixed_end_ - now;
+    fixed_end_ = provisional_ ? now + ttl_ : fixed_end_;
+    renew_ttl_ = fixed_end_ - now;
   }
   return LeaseAction::renew;
 }
@@ -71,7 +71,7 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
     if (mutated(Mutation::renewal_trusted_from_reply)) {
       renewal_sent_ = now;
     }
-    capped_by_store_ = trust_cap_ && renewed->ttl < renew_ttl_;
+    capped_by_store_ = trust_cap_ != never && renewed->ttl < renew_ttl_;
     extend(renewed->ttl);
     if (again_) {
       return renew(now);
@@ -91,12 +91,8 @@ LeaseAction LeaseMachine::on_reply(const RenewReply& reply, Instant now) {
 
 void LeaseMachine::extend(Duration ttl) {
   sent_ = renewal_sent_;
-  Instant until = holdfast::trusted_until(sent_, ttl, margin_);
-  if (trust_cap_) {
-    until = std::min(until, *trust_cap_);
-  }
   // Replies of one connection come in order, but a store that caps the TTL may shorten it.
-  trusted_until_ = until;
+  trusted_until_ = std::min(holdfast::trusted_until(sent_, ttl, margin_), trust_cap_);
 }
 
 LeaseAction LeaseMachine::on_timer(Instant now, Duration ahead) {
@@ -105,10 +101,10 @@ LeaseAction LeaseMachine::on_timer(Instant now, Duration ahead) {
   }
   if (now >= lose_at()) {
     // The store counts max_hold from the grant, which may be older than the answer that we have.
-    const bool capped = capped_by_store_ || (trust_cap_ && trusted_until_ >= *trust_cap_);
+    const bool capped = capped_by_store_ || trusted_until_ >= trust_cap_;
     return lose(capped ? errc::max_hold : errc::expired);
   }
-  if (!in_flight_ && renew_at_ && now + ahead >= *renew_at_) {
+  if (!in_flight_ && now + ahead >= renew_at_) {
     return renew(now);
   }
   return LeaseAction::wait;
@@ -129,7 +125,7 @@ LeaseAction LeaseMachine::stale() { return lost() ? LeaseAction::wait : lose(err
 
 LeaseAction LeaseMachine::lose(errc why) {
   why_ = why;
-  renew_at_.reset();
+  renew_at_ = never;
   return LeaseAction::lose;
 }
 
@@ -144,7 +140,7 @@ std::optional<Instant> LeaseMachine::next_timer() const noexcept {
   if (lost()) {
     return std::nullopt;
   }
-  return renew_at_ ? std::min(*renew_at_, lose_at()) : lose_at();
+  return std::min(renew_at_, lose_at());
 }
 
 }  // namespace holdfast

@@ -51,9 +51,12 @@ class LeaseMachine {
   // For the renewal that was last asked for.
   Duration renew_ttl() const noexcept { return renew_ttl_; }
   bool lost() const noexcept { return why_ != errc{}; }
+  bool renewing() const noexcept { return fixed_end_ == never; }  // false: only verifying
   errc why() const noexcept { return why_; }
 
  private:
+  static constexpr Instant never = Instant::max();  // smaller than an optional: there are many
+
   LeaseAction lose(errc why);
   LeaseAction renew(Instant now);
   void extend(Duration ttl);
@@ -65,9 +68,9 @@ class LeaseMachine {
   Duration lock_delay_;
   Instant sent_;  // of the request that trust counts from
   Instant trusted_until_;
-  std::optional<Instant> trust_cap_{};  // grant + max_hold - margin
-  std::optional<Instant> fixed_end_{};  // of a lease that is not renewed
-  std::optional<Instant> renew_at_{};   // unset: in flight, or never
+  Instant trust_cap_ = never;  // grant + max_hold - margin
+  Instant fixed_end_ = never;  // of a lease that is not renewed
+  Instant renew_at_ = never;   // never: in flight
   Instant renewal_sent_{};
   Backoff backoff_;
   errc why_{};

@@ -179,14 +179,14 @@ Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& 
   const AcquireResult& result = machine.result();
   const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
                                   result.provisional};
-  const LeaseMachine watchdog{options, grant, 0};
-  auto state = std::make_shared<LeaseState>(machine.claim(), options, result.fence, result.floor,
+  const LeaseMachine watchdog{options, grant, std::hash<OwnerId>{}(machine.claim().owner)};
+  auto state = std::make_shared<LeaseState>(machine.claim(), result.fence, result.floor,
                                             watchdog.trusted_until());
   state->tombstone = result.tombstone;
   state->core = shared_from_this();
   // The loop needs to hear of it only when there is something to do for it.
   const Instant first_due = result.provisional ? Instant{} : watchdog.next_timer().value();
-  if (!on_loop([state, grant](Engine& engine) { engine.hold(state, grant); }, first_due)) {
+  if (!on_loop([state, watchdog](Engine& engine) { engine.hold(state, watchdog); }, first_due)) {
     return Lease{};
   }
   on_event({.kind = Event::Kind::granted,

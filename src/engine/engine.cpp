@@ -25,9 +25,16 @@ Engine::~Engine() {
   runtime_.cancel(watchdog_timer_);
 }
 
-void Engine::emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_code code,
-                  std::string detail, Instant until) {
-  sink_.on_event({kind, claim.name, claim.owner, fence, code, std::move(detail), until, {}});
+void Engine::emit(Event::Kind kind, const LeaseState& lease, std::error_code code,
+                  std::string detail) {
+  sink_.on_event({kind,
+                  lease.claim.name,
+                  lease.claim.owner,
+                  lease.fence,
+                  code,
+                  std::move(detail),
+                  lease.trusted(),
+                  {}});
 }
 
 // ---- waits -------------------------------------------------------------------------------------

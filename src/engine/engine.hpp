@@ -49,7 +49,7 @@ class Engine {
   void cancel(const OwnerId& owner, errc why = errc::cancelled);  // unknown or ended: no effect
 
   // Watches over a granted lease until it is released, abandoned or lost.
-  void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& grant);
+  void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog);
   void forget(const OwnerId& owner);  // released or abandoned elsewhere
   void report_stale(const OwnerId& owner);
 
@@ -77,6 +77,9 @@ class Engine {
     OwnerId told{};  // the holder that was last told to the sink
   };
   struct Watched {
+    Watched(std::shared_ptr<LeaseState> the_state, const LeaseMachine& watchdog)
+        : state(std::move(the_state)), machine(watchdog) {}
+
     std::shared_ptr<LeaseState> state;
     LeaseMachine machine;
     Instant due{};
@@ -104,6 +107,7 @@ class Engine {
   void unschedule(Watched& watched);
   void arm_watchdog();
   void on_watchdog();
+  bool enough_for_a_batch(std::set<Due>::const_iterator from, Instant until) const;
   void apply(Watched& watched, LeaseAction action, std::vector<OwnerId>& renewals);
   void send_renewals(const std::vector<OwnerId>& owners);
   void on_renewed(const OwnerId& owner, const RenewReply& reply, std::vector<OwnerId>& again);
@@ -117,8 +121,8 @@ class Engine {
   void on_store_event(const StoreEvent& event);
   void on_doubtful(const StoreEvent& event);
   void on_doubt();
-  void emit(Event::Kind kind, const Claim& claim, Fence fence, std::error_code code = {},
-            std::string detail = {}, Instant until = {});
+  void emit(Event::Kind kind, const LeaseState& lease, std::error_code code = {},
+            std::string detail = {});
   void finish_closing_if_idle();
 
   Runtime& runtime_;

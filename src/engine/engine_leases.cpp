@@ -12,10 +12,13 @@ namespace {
 
 // A renewal may go out this much before it is due, to share a batch with others.
 constexpr Duration batch_window = std::chrono::milliseconds{20};
+// What a store sends in one request. A batch and a bit would cost two requests, so the bit waits
+// for the next batch unless it is due.
+constexpr std::size_t batch_size = 100;
 
 }  // namespace
 
-void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& grant) {
+void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog) {
   if (lease->phase.load() != LeasePhase::held) {
     return;  // released before the news of it arrived here
   }
@@ -26,9 +29,7 @@ void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine::Grant& 
     return;
   }
   const OwnerId owner = lease->claim.owner;
-  LeaseMachine machine{lease->options, grant, std::hash<OwnerId>{}(owner)};
-  const auto added = leases_.emplace(owner, Watched{std::move(lease), machine, {}});
-  Watched& watched = added.first->second;
+  Watched& watched = leases_.try_emplace(owner, std::move(lease), watchdog).first->second;
   std::vector<OwnerId> renewals;
   apply(watched, watched.machine.start(runtime_.now()), renewals);
   send_renewals(renewals);
@@ -91,7 +92,7 @@ void Engine::lose(Watched& watched) {
   if (!state->leave_held(LeasePhase::lost)) {
     return;  // released in this very moment: not a loss
   }
-  emit(Event::Kind::lost, state->claim, state->fence, why);
+  emit(Event::Kind::lost, *state, why);
   sink_.on_lost(state);
   if (why == errc::expired || why == errc::max_hold) {
     late_release(*state, expires);
@@ -130,10 +131,23 @@ void Engine::arm_watchdog() {
   });
 }
 
+bool Engine::enough_for_a_batch(std::set<Due>::const_iterator from, Instant until) const {
+  std::size_t count = 0;
+  while (from != due_.end() && from->first <= until && count < batch_size) {
+    ++from;
+    ++count;
+  }
+  return count == batch_size;
+}
+
 void Engine::on_watchdog() {
   const Instant now = runtime_.now();
   std::vector<OwnerId> ripe;
   for (auto due = due_.begin(); due != due_.end() && due->first <= now + batch_window; ++due) {
+    if (ripe.size() % batch_size == 0 && !ripe.empty() && due->first > now &&
+        !enough_for_a_batch(due, now + batch_window)) {
+      break;
+    }
     ripe.push_back(due->second);
   }
   std::vector<OwnerId> renewals;
@@ -179,14 +193,14 @@ void Engine::on_renewed(const OwnerId& owner, const RenewReply& reply,
   }
   Watched& watched = found->second;
   const std::shared_ptr<LeaseState> state = watched.state;
+  const bool renewing = watched.machine.renewing();
   if (const auto* failed = std::get_if<Failed>(&reply)) {
-    emit(Event::Kind::renewal_failed, state->claim, state->fence, failed->code, failed->detail,
-         state->trusted());
+    emit(Event::Kind::renewal_failed, *state, failed->code, failed->detail);
   }
   apply(watched, watched.machine.on_reply(reply, runtime_.now()), again);
   // A fixed lease is only verified, which is no news.
-  if (std::holds_alternative<Renewed>(reply) && state->options.renew && leases_.contains(owner)) {
-    emit(Event::Kind::renewed, state->claim, state->fence, {}, {}, state->trusted());
+  if (std::holds_alternative<Renewed>(reply) && renewing && leases_.contains(owner)) {
+    emit(Event::Kind::renewed, *state);
   }
 }
 
@@ -212,7 +226,7 @@ void Engine::on_release_reply(const std::shared_ptr<LeaseState>& lease, const Wi
       clean_up(lease->claim, {.keep_min_hold = true, .tombstone = true});
     }
   }
-  emit(Event::Kind::released, lease->claim, lease->fence, code);
+  emit(Event::Kind::released, *lease, code);
   --releasing_;
   handler(code);
   finish_closing_if_idle();

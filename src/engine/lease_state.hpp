@@ -3,7 +3,6 @@
 
 #include <holdfast/claim.hpp>
 #include <holdfast/error.hpp>
-#include <holdfast/options.hpp>
 
 #include "base/fork_generation.hpp"
 
@@ -19,27 +18,58 @@ class ClientCore;
 // (lost) or the holder (released, abandoned). So a loss is never told after a release.
 enum class LeasePhase : std::uint8_t { held, lost, released, abandoned };
 
+// What is left to know of a granted claim. There may be 100 000 of these in a process, so what only
+// the grant needed is not kept.
+struct HeldClaim {
+  explicit HeldClaim(const Claim& granted)
+      : name(granted.name),
+        owner(granted.owner),
+        ttl(granted.ttl),
+        lock_delay(granted.lock_delay),
+        permits(granted.permits),
+        limit(granted.limit),
+        mode(granted.mode) {}
+
+  // As renew(), amend() and withdraw() want it.
+  operator Claim() const {
+    Claim claim;
+    claim.name = name;
+    claim.owner = owner;
+    claim.ttl = ttl;
+    claim.lock_delay = lock_delay;
+    claim.permits = permits;
+    claim.limit = limit;
+    claim.mode = mode;
+    return claim;
+  }
+
+  const std::string name;
+  const OwnerId owner;
+  const Duration ttl;
+  const Duration lock_delay;
+  const std::uint32_t permits;
+  const std::uint32_t limit;
+  const Mode mode;  // as granted
+};
+
 struct LeaseState {
-  LeaseState(Claim granted, const LeaseOptions& lease_options, Fence the_fence, Fence the_floor,
-             Instant until)
-      : claim(std::move(granted)),
-        options(lease_options),
+  LeaseState(const Claim& granted, Fence the_fence, Fence the_floor, Instant until)
+      : claim(granted),
         fence(the_fence),
         floor(the_floor),
         trusted_until(until.time_since_epoch().count()) {}
 
-  const Claim claim;
-  const LeaseOptions options;
+  const HeldClaim claim;
   const Fence fence;
   const Fence floor;
-  const unsigned born_in = fork_generation();  // a forked child holds nothing: nobody renews there
-  bool tombstone = false;  // an acquire of this owner may still be on its way to the store
   std::atomic<Instant::rep> trusted_until;
-  std::atomic<LeasePhase> phase{LeasePhase::held};
-  std::atomic<errc> why{};
-  std::atomic<bool> stale{false};  // a guard refused the fence; the engine will say that it is lost
   std::stop_source lost{};
   std::shared_ptr<ClientCore> core{};  // unset in the simulator, which has no blocking calls
+  const unsigned born_in = fork_generation();  // a forked child holds nothing: nobody renews there
+  std::atomic<errc> why{};
+  std::atomic<LeasePhase> phase{LeasePhase::held};
+  std::atomic<bool> stale{false};  // a guard refused the fence; the engine will say that it is lost
+  bool tombstone = false;          // an acquire of this owner may still be on its way to the store
 
   Instant trusted() const noexcept {
     return Instant{Duration{trusted_until.load(std::memory_order_acquire)}};

@@ -114,11 +114,13 @@ void Conversation::ended(const AcquireMachine& machine, const LeaseOptions& opti
   }
   line(owner + " is granted" + (result.provisional ? " provisionally" : "") + ", fence " +
        std::to_string(to_int(result.fence)) + ", trusted until " + instant(result.trusted_until));
-  auto lease = std::make_shared<LeaseState>(machine.claim(), options, result.fence, result.floor,
+  auto lease = std::make_shared<LeaseState>(machine.claim(), result.fence, result.floor,
                                             result.trusted_until);
   lease->tombstone = result.tombstone;
   leases_[owner] = lease;
-  engine_->hold(lease, {result.ttl, result.sent, result.trusted_until, result.provisional});
+  const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
+                                  result.provisional};
+  engine_->hold(lease, LeaseMachine{options, grant, std::hash<OwnerId>{}(lease->claim.owner)});
 }
 
 void Conversation::reply(const Command& command) {

@@ -107,9 +107,9 @@ TEST_F(EngineLease, ARenewalOnItsWayAtTheReleaseIsNoNews) {
 
 TEST_F(EngineLease, ReleasedBeforeTheEngineHeardOfIt) {
   const Claim a = claim();
-  auto lease = std::make_shared<LeaseState>(a, LeaseOptions{}, Fence{9}, Fence{9}, Instant{});
+  auto lease = std::make_shared<LeaseState>(a, Fence{9}, Fence{9}, Instant{});
   lease->leave_held(LeasePhase::released);
-  engine_->hold(lease, {30s, runtime_.now(), runtime_.now() + 20s, false});
+  engine_->hold(lease, LeaseMachine{{}, {30s, runtime_.now(), runtime_.now() + 20s, false}, 0});
   EXPECT_EQ(engine_->holding(), 0U);
 }
 
@@ -205,10 +205,9 @@ TEST_F(EngineLease, ADoubtVerifiesEveryLeaseAtOnce) {
 }
 
 TEST_F(EngineLease, ADoubtCoversALeaseWhoseNewsIsStillOnItsWay) {
-  auto lease = std::make_shared<LeaseState>(claim(), LeaseOptions{}, Fence{9}, Fence{9},
-                                            runtime_.now() + 20s);
+  auto lease = std::make_shared<LeaseState>(claim(), Fence{9}, Fence{9}, runtime_.now() + 20s);
   const LeaseMachine::Grant grant{30s, runtime_.now(), runtime_.now() + 20s, false};
-  runtime_.post_by(Instant::max(), [&] { engine_->hold(lease, grant); });
+  runtime_.post_by(Instant::max(), [&] { engine_->hold(lease, LeaseMachine{{}, grant, 0}); });
   tell(Doubt{});
   EXPECT_EQ(asked(Verb::renew), 1U);
 }

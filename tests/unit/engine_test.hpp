@@ -74,9 +74,8 @@ class EngineTest : public ::testing::Test {
       grant = LeaseMachine::Grant{claim.ttl, now,
                                   trusted_until(now, claim.ttl, margin_of(options, claim.ttl))};
     }
-    auto lease =
-        std::make_shared<LeaseState>(claim, options, Fence{9}, Fence{9}, grant->trusted_until);
-    engine_->hold(lease, *grant);
+    auto lease = std::make_shared<LeaseState>(claim, Fence{9}, Fence{9}, grant->trusted_until);
+    engine_->hold(lease, LeaseMachine{options, *grant, std::hash<OwnerId>{}(claim.owner)});
     runtime_.run();
     return lease;
   }
