@@ -3,8 +3,11 @@
 #pragma once
 
 #include <holdfast/claim.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/store.hpp>
 
+#include <optional>
 #include <string>
 
 namespace holdfast::detail {
@@ -18,5 +21,17 @@ struct Ask {
   std::string run_id{};     // not empty: errc::already_done once this run is marked done
   std::string value{};
 };
+
+// An ask that is not even sent, and a line for people that says why.
+struct Refusal {
+  errc code{};
+  std::string detail{};
+};
+
+// Set if the ask is wrong in itself, or beyond what a store of these capabilities can do.
+std::optional<Refusal> why_refused(const Ask& ask, const Capabilities& store);
+
+// For constructors. Throws Error{invalid_name, invalid_options}.
+void require_valid(const std::string& name, const LeaseOptions& options);
 
 }  // namespace holdfast::detail

@@ -40,6 +40,9 @@ ClientCore::Outcome ClientCore::acquire(const Ask& ask, const Wait& wait) {
     return refused(errc::cancelled);
   }
   LanePool::Borrowed lane = lanes_.borrow();
+  if (auto refusal = why_refused(ask, lane->store().capabilities())) {
+    return refused(refusal->code, std::move(refusal->detail));
+  }
   const Instant now = lane->runtime().now();
   AcquireMachine machine{make_claim(ask, lane->runtime()), ask.options.safety_margin,
                          deadline_of(wait, now)};
@@ -225,6 +228,7 @@ class ClientCore::AsyncWait {
     }
   }
   void end(const AcquireMachine& machine) { deliver(core_->conclude(machine, options_)); }
+  void refuse(Refusal refusal) { deliver(refused(refusal.code, std::move(refusal.detail))); }
 
  private:
   void deliver(Outcome outcome) {
@@ -245,12 +249,17 @@ class ClientCore::AsyncWait {
 
 Operation ClientCore::start_acquire(const Ask& ask, const Wait& wait, LeaseHandler handler) {
   require_usable();
-  Claim claim = make_claim(ask, lanes_.borrow()->runtime());
+  const LanePool::Borrowed lane = lanes_.borrow();
+  const auto async =
+      std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), ask.options);
+  if (auto refusal = why_refused(ask, lane->store().capabilities())) {
+    async->refuse(std::move(*refusal));
+    return {};
+  }
+  Claim claim = make_claim(ask, lane->runtime());
   const OwnerId owner = claim.owner;
   AcquireMachine machine{std::move(claim), ask.options.safety_margin,
                          deadline_of(wait, BootClock::now())};
-  const auto async =
-      std::make_shared<AsyncWait>(shared_from_this(), std::move(handler), ask.options);
   on_loop([machine, async](Engine& engine) mutable {
     engine.start(std::move(machine), [async](const AcquireMachine& ended) { async->end(ended); });
   });

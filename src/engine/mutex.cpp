@@ -1,6 +1,5 @@
 #include <holdfast/mutex.hpp>
 
-#include "core/lease_options.hpp"
 #include "engine/client_core.hpp"
 
 #include <cstdio>
@@ -22,12 +21,7 @@ void require(bool condition, const char* message) {
 
 Mutex::Mutex(Client& client, std::string name, LeaseOptions options)
     : core_(client.core()), name_(std::move(name)), options_(std::move(options)) {
-  if (const std::string why = why_invalid_name(name_); !why.empty()) {
-    throw Error{errc::invalid_name, "the name " + why};
-  }
-  if (const std::string why = why_invalid(options_); !why.empty()) {
-    throw Error{errc::invalid_options, why};
-  }
+  detail::require_valid(name_, options_);
 }
 
 Mutex::~Mutex() = default;
