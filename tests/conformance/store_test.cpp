@@ -75,6 +75,14 @@ AcquireReply Speaker::acquire(const Claim& claim, Store::Queueing queueing) {
   return ask<AcquireReply>([&](auto done) { store_->acquire(claim, queueing, std::move(done)); });
 }
 
+AcquireAllReply Speaker::acquire_all(std::span<const Claim> claims) {
+  return ask<AcquireAllReply>([&](auto done) { store_->acquire_all(claims, std::move(done)); });
+}
+
+AmendReply Speaker::amend(const Claim& claim) {
+  return ask<AmendReply>([&](auto done) { store_->amend(claim, std::move(done)); });
+}
+
 std::vector<RenewReply> Speaker::renew(std::span<const Claim> claims) {
   return ask<std::vector<RenewReply>>([&](auto done) { store_->renew(claims, std::move(done)); });
 }
@@ -112,6 +120,25 @@ void Speaker::release(const Claim& claim, WithdrawOptions options) {
   expect<Released>(withdraw(claim, options), "released");
 }
 
+AllGranted Speaker::grant_all(const std::vector<Claim>& claims) {
+  return expect<AllGranted>(acquire_all(claims), "all granted");
+}
+
+AllBusy Speaker::all_busy(const std::vector<Claim>& claims) {
+  return expect<AllBusy>(acquire_all(claims), "not all free");
+}
+
+void Speaker::expect_done(const Claim& claim, Store::Queueing queueing) {
+  expect<AlreadyDone>(acquire(claim, queueing), "already done");
+}
+
+void Speaker::expect_invalid(const Claim& claim, Store::Queueing queueing) {
+  const Failed failed = expect<Failed>(acquire(claim, queueing), "refused");
+  EXPECT_EQ(failed.code, make_error_code(errc::invalid_options)) << failed.detail;
+  EXPECT_FALSE(failed.may_have_had_effect);
+  EXPECT_FALSE(failed.detail.empty());
+}
+
 std::optional<HandedOff> Speaker::find_hand_off(const OwnerId& owner) const {
   for (const StoreEvent& event : heard_) {
     const auto* handed = std::get_if<HandedOff>(&event);
@@ -140,6 +167,17 @@ bool Speaker::await_broken(const OwnerId& owner) {
       2s);
 }
 
+bool Speaker::await_hint(const OwnerId& owner) {
+  return run_until(
+      [&] {
+        return std::ranges::any_of(heard_, [&](const StoreEvent& event) {
+          const auto* hint = std::get_if<MaybeFree>(&event);
+          return hint != nullptr && hint->owner == owner;
+        });
+      },
+      2s);
+}
+
 void StoreTest::SetUp() {
   const std::string kind = GetParam().name.substr(0, GetParam().name.find('_'));
   HOLDFAST_NEEDS(kind, GetParam().why_not.empty(), GetParam().why_not);
@@ -160,6 +198,20 @@ Claim StoreTest::claim(const std::string& name, Duration ttl) {
 Claim StoreTest::waiter(const std::string& name, Duration liveness, Duration ttl) {
   Claim made = claim(name, ttl);
   made.liveness = liveness;
+  return made;
+}
+
+Claim StoreTest::reader(const std::string& name, Duration ttl) {
+  Claim made = claim(name, ttl);
+  made.mode = Mode::shared;
+  return made;
+}
+
+Claim StoreTest::permit(std::uint32_t limit, std::uint32_t permits, Duration ttl) {
+  Claim made = claim("pool", ttl);
+  made.mode = Mode::shared;
+  made.limit = limit;
+  made.permits = permits;
   return made;
 }
 
@@ -209,6 +261,14 @@ std::vector<OwnerId> StoreTest::waiters(const std::string& name) {
   std::vector<OwnerId> owners;
   for (const Waiter& waiting : store().inspect(name).waiters) {
     owners.push_back(waiting.owner);
+  }
+  return owners;
+}
+
+std::vector<OwnerId> StoreTest::holders(const std::string& name) {
+  std::vector<OwnerId> owners;
+  for (const Holder& held : store().inspect(name).holders) {
+    owners.push_back(held.owner);
   }
   return owners;
 }

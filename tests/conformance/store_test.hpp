@@ -34,8 +34,10 @@ class Speaker {
   void close() { store_.reset(); }
 
   AcquireReply acquire(const Claim& claim, Store::Queueing queueing = Store::Queueing::no);
+  AcquireAllReply acquire_all(std::span<const Claim> claims);
   std::vector<RenewReply> renew(std::span<const Claim> claims);
   RenewReply renew(const Claim& claim) { return renew(std::span{&claim, 1}).at(0); }
+  AmendReply amend(const Claim& claim);
   WithdrawReply withdraw(const Claim& claim, WithdrawOptions options = {});
   NameView inspect(const std::string& name);
   Page list(const std::string& prefix = {}, const std::string& cursor = {});
@@ -46,12 +48,17 @@ class Speaker {
   Queued queue(const Claim& claim);
   Busy busy(const Claim& claim, Store::Queueing queueing = Store::Queueing::no);
   void release(const Claim& claim, WithdrawOptions options = {});
+  AllGranted grant_all(const std::vector<Claim>& claims);
+  AllBusy all_busy(const std::vector<Claim>& claims);
+  void expect_done(const Claim& claim, Store::Queueing queueing = Store::Queueing::no);
+  void expect_invalid(const Claim& claim, Store::Queueing queueing = Store::Queueing::no);
 
   const std::vector<StoreEvent>& heard() const { return heard_; }
   // Runs the lane until the hand-off to `owner` was heard; throws after two seconds.
   HandedOff await_hand_off(const OwnerId& owner);
   bool has_heard_hand_off(const OwnerId& owner) const { return find_hand_off(owner).has_value(); }
   bool await_broken(const OwnerId& owner);
+  bool await_hint(const OwnerId& owner);  // MaybeFree
 
  private:
   template <class Reply, class Send>
@@ -74,6 +81,8 @@ class StoreTest : public ::testing::TestWithParam<Kind> {
   // An attempt of a new owner.
   Claim claim(const std::string& name = "job", Duration ttl = 30s);
   Claim waiter(const std::string& name, Duration liveness, Duration ttl = 30s);
+  Claim reader(const std::string& name = "job", Duration ttl = 30s);
+  Claim permit(std::uint32_t limit, std::uint32_t permits = 1, Duration ttl = 30s);  // of "pool"
   // Runs the lane while `time` passes.
   void pass(Duration time);
   // Runs the lane until `done` holds, or for `at_most`. Says whether it holds.
@@ -90,6 +99,7 @@ class StoreTest : public ::testing::TestWithParam<Kind> {
   static bool is_gone(const RenewReply& reply, GoneReason reason);
   static bool is_renewed(const RenewReply& reply) { return std::holds_alternative<Renewed>(reply); }
   std::vector<OwnerId> waiters(const std::string& name);
+  std::vector<OwnerId> holders(const std::string& name);  // in the order of their fences
   std::optional<Holder> holder(const std::string& name);
 
  private:
@@ -99,6 +109,11 @@ class StoreTest : public ::testing::TestWithParam<Kind> {
 };
 
 }  // namespace holdfast::conformance
+
+// In a test or SetUp(): skips it on a store that does not know `what`, a member of Capabilities.
+#define HOLDFAST_STORE_KNOWS(what)                          \
+  if (!IsSkipped() && !store().store().capabilities().what) \
+  GTEST_SKIP() << "this store's capabilities lack: " #what
 
 // Runs `suite` on every kind of store.
 #define HOLDFAST_ON_EVERY_STORE(suite)                                                       \
