@@ -9,5 +9,6 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/operation.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/run.hpp>
 #include <holdfast/types.hpp>
 #include <holdfast/version.hpp>

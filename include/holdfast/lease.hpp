@@ -20,7 +20,8 @@ namespace holdfast {
 
 namespace detail {
 struct LeaseState;
-}
+class ClientCore;
+}  // namespace detail
 
 // |           | watchdog renews | lost() requested | record in the store   |
 // |-----------|-----------------|------------------|-----------------------|
@@ -75,6 +76,8 @@ class [[nodiscard]] Lease {
   void abandon() noexcept;
 
  private:
+  friend class detail::ClientCore;
+
   std::shared_ptr<detail::LeaseState> state_{};
 };
 

@@ -40,6 +40,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
   // Precondition: the caller won LeaseState::leave_held(), or the lease was lost.
   std::error_code release(const std::shared_ptr<LeaseState>& lease) noexcept;
+  // Gives back the lease of `run` and marks it done, in one step. Blocks until the store has said
+  // so, or until the lease is over. No code: it is done.
+  Outcome finish(Lease lease, const Ask& run, Duration remember);
   void abandon(const OwnerId& owner) noexcept;
   void report_stale(const OwnerId& owner) noexcept;
 
@@ -74,6 +77,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   // Empty if the client is closed: the lease would not be watched over.
   Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options);
   std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);
+  WithdrawReply withdraw_until(const Claim& claim, WithdrawOptions options, Instant give_up_at);
   bool usable() const noexcept;
   void require_usable() const;
   // Runs `work` with the engine, on the loop, at `latest` or before; or destroys it unrun if the

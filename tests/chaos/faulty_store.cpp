@@ -33,6 +33,17 @@ class FaultyStore final : public Store, private Network::Connection {
                        [&](auto answer) { inner_->acquire(claim, queueing, std::move(answer)); });
   }
 
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override {
+    send<AcquireAllReply>(std::move(done),
+                          [&](auto answer) { inner_->acquire_all(claims, std::move(answer)); });
+  }
+
+  void amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) override {
+    send<AmendReply>(std::move(done),
+                     [&](auto answer) { inner_->amend(claim, std::move(answer)); });
+  }
+
   void renew(std::span<const Claim> claims,
              UniqueFunction<void(std::vector<RenewReply>)> done) override {
     send<std::vector<RenewReply>>(
