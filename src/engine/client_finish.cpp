@@ -9,9 +9,8 @@ namespace holdfast::detail {
 
 namespace {
 
-ClientCore::Outcome not_done(std::error_code code, const Claim& claim, std::string detail) {
-  return {Lease{}, code,
-          "run \"" + claim.run_id + "\" of \"" + claim.name + "\" " + std::move(detail)};
+ClientCore::Outcome not_done(std::error_code code, const Ask& run, std::string detail) {
+  return {Lease{}, code, "run \"" + run.run_id + "\" of \"" + run.name + "\" " + std::move(detail)};
 }
 
 constexpr const char* lost_text = "is not marked as done, because the lease was lost meanwhile";
@@ -23,11 +22,11 @@ ClientCore::Outcome ClientCore::finish(Lease lease, const Ask& run, Duration rem
   if (!state) {
     return {Lease{}, errc::not_owner, "there is no lease"};
   }
-  if (state->claim.name != run.name || state->claim.run_id != run.run_id) {
+  if (state->claim.name != run.name || state->claim.run != HeldClaim::run_mark(run.run_id)) {
     return {Lease{}, errc::invalid_options, "this lease is not of the run that is to be finished"};
   }
   if (!usable()) {
-    return not_done(errc::closed, state->claim, "is not ours in a forked child");
+    return not_done(errc::closed, run, "is not ours in a forked child");
   }
   const bool held = state->valid(BootClock::now());
   if (!held || !state->leave_held(LeasePhase::released)) {
@@ -37,21 +36,23 @@ ClientCore::Outcome ClientCore::finish(Lease lease, const Ask& run, Duration rem
       // Its time is over, which the loop has yet to see.
       why = state->stale ? errc::stale_fence : errc::expired;
     }
-    return not_done(why, state->claim, lost_text);
+    return not_done(why, run, lost_text);
   }
   lease.state_.reset();
   forget(state->claim.owner);
   const WithdrawOptions options{
       .keep_min_hold = true, .tombstone = state->tombstone, .remember = remember};
   const Instant give_up_at = std::max(state->trusted(), BootClock::now() + release_max);
-  const WithdrawReply reply = withdraw_until(state->claim, options, give_up_at);
+  Claim claim = state->claim;
+  claim.run_id = run.run_id;
+  const WithdrawReply reply = withdraw_until(claim, options, give_up_at);
   Outcome outcome;
   if (const auto* failed = std::get_if<Failed>(&reply)) {
-    outcome = not_done(failed->may_have_had_effect ? errc::outcome_unknown : failed->code,
-                       state->claim, "may not be marked as done: " + failed->detail);
-    on_loop([claim = state->claim, options](Engine& engine) { engine.clean_up(claim, options); });
+    outcome = not_done(failed->may_have_had_effect ? errc::outcome_unknown : failed->code, run,
+                       "may not be marked as done: " + failed->detail);
+    on_loop([claim, options](Engine& engine) { engine.clean_up(claim, options); });
   } else if (std::holds_alternative<NotOwner>(reply)) {
-    outcome = not_done(errc::not_owner, state->claim, lost_text);
+    outcome = not_done(errc::not_owner, run, lost_text);
   }
   on_event({.kind = Event::Kind::released,
             .name = state->claim.name,

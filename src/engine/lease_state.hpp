@@ -7,8 +7,10 @@
 #include "base/fork_generation.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace holdfast::detail {
 
@@ -26,9 +28,15 @@ struct HeldClaim {
         owner(granted.owner),
         ttl(granted.ttl),
         lock_delay(granted.lock_delay),
+        run(run_mark(granted.run_id)),
         permits(granted.permits),
         limit(granted.limit),
         mode(granted.mode) {}
+
+  // Tells the runs of one job apart, to catch a lease that is finished as another run.
+  static std::size_t run_mark(const std::string& run_id) {
+    return run_id.empty() ? 0 : std::hash<std::string>{}(run_id);
+  }
 
   // As renew(), amend() and withdraw() want it.
   operator Claim() const {
@@ -47,6 +55,7 @@ struct HeldClaim {
   const OwnerId owner;
   const Duration ttl;
   const Duration lock_delay;
+  const std::size_t run;
   const std::uint32_t permits;
   const std::uint32_t limit;
   const Mode mode;  // as granted

@@ -215,6 +215,9 @@ TEST_P(RunOnce, OnlyALeaseOfTheRunFinishesIt) {
   EXPECT_EQ(ec, errc::not_owner);
   once.finish(Mutex(client(), "report").acquire(), ec);
   EXPECT_EQ(ec, errc::invalid_options);
+  OnceRun tuesday{client(), {.job = "report", .run_id = "tuesday"}};
+  once.finish(tuesday.acquire(), ec);
+  EXPECT_EQ(ec, errc::invalid_options);
   EXPECT_TRUE(is_free("report"));
   EXPECT_EQ(run(other(), "monday"), OnceResult::ran);
 }
