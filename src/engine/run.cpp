@@ -1,26 +1,11 @@
 #include <holdfast/run.hpp>
 
 #include "base/duration_text.hpp"
-#include "base/utf8.hpp"
-#include "core/lease_options.hpp"
 #include "engine/client_core.hpp"
 
 namespace holdfast {
 
 namespace {
-
-std::string why_invalid_run(const Once& once) {
-  if (once.run_id.empty() || once.run_id.size() > name_size_max) {
-    return "the run id must be 1 to 255 bytes long";
-  }
-  if (!is_valid_utf8(once.run_id) || has_control_character(once.run_id)) {
-    return "the run id is not plain text: control characters and broken UTF-8 are not allowed";
-  }
-  if (once.remember <= Duration{0} || once.remember > ttl_max) {
-    return "remember " + duration_text(once.remember) + " must be above zero and at most 10 years";
-  }
-  return why_invalid(once.lease);
-}
 
 detail::Ask ask_of(const Once& once) {
   return {.name = once.job, .options = once.lease, .run_id = once.run_id};
@@ -42,14 +27,15 @@ void detail::end_exclusive(Lease lease) {
 }
 
 OnceRun::OnceRun(Client& client, Once once) : core_(client.core()), once_(std::move(once)) {
-  if (const std::string why = why_invalid_name(once_.job); !why.empty()) {
-    throw Error{errc::invalid_name, "the job's name " + why};
+  if (const auto refusal = detail::why_refused(ask_of(once_), core_->capabilities())) {
+    throw Error{refusal->code, refusal->detail};
   }
-  if (const std::string why = why_invalid_run(once_); !why.empty()) {
-    throw Error{errc::invalid_options, why};
+  if (once_.run_id.empty()) {
+    throw Error{errc::invalid_options, "the run id is empty"};
   }
-  if (!core_->capabilities().runs) {
-    throw Error{errc::unsupported, "this store does not remember which runs are done"};
+  if (once_.remember <= Duration{0} || once_.remember > ttl_max) {
+    throw Error{errc::invalid_options, "remember " + duration_text(once_.remember) +
+                                           " must be above zero and at most 10 years"};
   }
 }
 
