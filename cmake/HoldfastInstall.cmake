@@ -59,6 +59,8 @@ install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${pkgconfig_dir}"
 
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
+  install(TARGETS holdfast_lab RUNTIME
+    DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/holdfast" COMPONENT command)
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast.1" COMPONENT command
     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast-job.service" COMPONENT command

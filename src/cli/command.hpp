@@ -31,6 +31,7 @@ int stores_command(Arguments arguments);
 int guard_command(Arguments arguments);
 int demo_command(Arguments arguments);
 int sim_command(Arguments arguments);
+int lab_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
 }  // namespace holdfast::cli

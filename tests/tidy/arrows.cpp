@@ -67,10 +67,11 @@ const std::vector<Layer>& layers() {
        {},
        kernel},
       {"src/cli/",
-       {"cli/", "sim/", "client/", "engine/", "core/", "store/", "net/", "runtime/", "guard/",
-        "base/"},
+       {"cli/", "lab/", "sim/", "client/", "engine/", "core/", "store/", "net/", "runtime/",
+        "guard/", "base/"},
        {},
        kernel_and({"CLI/", "nlohmann/", "sqlite3.h"})},
+      {"src/lab/", {"lab/", "sim/", "base/"}, {}, kernel_and({"nlohmann/", "httplib.h"})},
       {"sim/", {"sim/", "engine/", "core/", "store/memory/", "base/"}, {}, {}},
   };
   return table;
