@@ -1,16 +1,15 @@
 // Many leases held by one process: what the renewals cost.
 #include "bench/benchmarks.hpp"
+#include "bench/usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 
 #include "tests/support/redis_server.hpp"
 
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,37 +19,6 @@ namespace holdfast::bench {
 namespace {
 
 using std::chrono::seconds;
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
-
-std::size_t heap_bytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
-
-int threads() {
-  std::ifstream status{"/proc/self/status"};
-  for (std::string word; status >> word;) {
-    if (word == "Threads:") {
-      int count = 0;
-      status >> count;
-      return count;
-    }
-  }
-  return 0;
-}
-
-std::string fixed(double value, int digits) {
-  std::string text = std::to_string(value);
-  return text.substr(0, text.find('.') + static_cast<std::size_t>(digits) + 1);
-}
 
 Table held_leases(const Options& options) {
   constexpr Duration ttl = seconds{30};
@@ -70,12 +38,12 @@ Table held_leases(const Options& options) {
   malloc_trim(0);
   const double each = static_cast<double>(heap_bytes() - heap_before) / options.leases;
 
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = processor_seconds();
   const std::int64_t calls_before = server.calls("evalsha");
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(seconds{options.hold_seconds});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  const double cpu = 100 * (cpu_seconds() - cpu_before) / took.count();
+  const double cpu = 100 * (processor_seconds() - cpu_before) / took.count();
   const double rate = static_cast<double>(server.calls("evalsha") - calls_before) / took.count();
   const double rate_goal = options.leases / (100 * 10.0) * 1.2;  // renewed every TTL/3 = 10 s
 
@@ -85,13 +53,13 @@ Table held_leases(const Options& options) {
     invalid += lease.valid() ? 0U : 1U;
   }
   Table table{.title = "Redis: " + std::to_string(options.leases) + " leases held by one process",
-              .how = "TTL 30 s, " + fixed(took.count(), 0) + " s, " + std::to_string(threads()) +
-                     " threads of the process in all"};
+              .how = "TTL 30 s, " + decimal(took.count(), 0) + " s, " +
+                     std::to_string(thread_count()) + " threads of the process in all"};
   table.figures = {
       {"leases lost or not trusted any more", std::to_string(counters.lost + invalid), "0"},
-      {"processor, % of one core", fixed(cpu, 2), "5"},
-      {"heap for each lease, bytes", fixed(each, 0), "512"},
-      {"scripts a second", fixed(rate, 1), fixed(rate_goal, 0)}};
+      {"processor, % of one core", decimal(cpu, 2), "5"},
+      {"heap for each lease, bytes", decimal(each, 0), "512"},
+      {"scripts a second", decimal(rate, 1), decimal(rate_goal, 0)}};
   return table;
 }
 
