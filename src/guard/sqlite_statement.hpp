@@ -1,7 +1,7 @@
 // A statement on a caller's connection, for one use, and how its failures are told.
 #pragma once
 
-#include <holdfast/error.hpp>
+#include "guard/outcome.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -12,17 +12,6 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace holdfast::guard {
-
-struct Outcome {
-  std::error_code code{};
-  std::string detail{};
-
-  void raise() const {
-    if (code) {
-      throw Error(code, detail);
-    }
-  }
-};
 
 // What the last call on this connection ran into.
 Outcome failure_of(sqlite3* database);
