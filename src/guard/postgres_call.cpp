@@ -58,8 +58,7 @@ Outcome failure_of(const PostgresAnswer& answer, errc missing) {
             "the transaction has failed before: roll it back"};
   }
   if (passes(state)) {
-    return {make_error_code(errc::store_unavailable),
-            answer.message + ": roll back and try again"};
+    return {make_error_code(errc::store_unavailable), answer.message + ": roll back and try again"};
   }
   if (names_nothing(state)) {
     const char* const hint =
@@ -117,11 +116,11 @@ Outcome told(errc code, const PostgresCounted& row, const std::string& what) {
 }
 
 Outcome look_up(PostgresSession& session, const PostgresCounted& row, std::int64_t& number) {
-  const PostgresAnswer answer = session.run("SELECT " + postgres_name(row.number_column) +
-                                                "::bigint FROM " +
-                                                postgres_name(row.schema, row.table) + " WHERE " +
-                                                postgres_name(row.key_column) + " = $1",
-                                            {key_text(row)});
+  const PostgresAnswer answer =
+      session.run("SELECT " + postgres_name(row.number_column) + "::bigint FROM " +
+                      postgres_name(row.schema, row.table) + " WHERE " +
+                      postgres_name(row.key_column) + " = $1",
+                  {key_text(row)});
   if (answer.failed) {
     return failure_of(answer, errc::invalid_options);
   }

@@ -34,7 +34,7 @@ Outcome ask(PostgresSession& session, const char* sql, const PostgresAnswer::Row
   if (Outcome outcome = guard::needs_transaction(session); outcome.code) {
     return outcome;
   }
-  return call(session, sql, parameters).outcome;
+  return guard::call(session, sql, parameters).outcome;
 }
 
 Outcome try_admit(PostgresSession& session, std::string_view resource, std::string_view name,
@@ -50,7 +50,7 @@ Outcome try_admit_all(PostgresSession& session, std::span<const std::string_view
 }
 
 Outcome try_install(PostgresSession& session) {
-  return call(session, guard_sql_postgres(), {}).outcome;
+  return guard::call(session, guard_sql_postgres(), {}).outcome;
 }
 
 }  // namespace

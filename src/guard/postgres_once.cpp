@@ -24,9 +24,9 @@ Outcome try_take(PostgresSession& session, std::string_view key, Fence fence, On
   }
   const auto fence_text =
       fence == Fence::none ? std::nullopt : std::optional(std::to_string(to_int(fence)));
-  const auto result =
-      call(session, "SELECT first, result, by_fence FROM holdfast.once($1::text, $2::bigint)",
-           {std::string(key), fence_text});
+  const auto result = guard::call(
+      session, "SELECT first, result, by_fence FROM holdfast.once($1::text, $2::bigint)",
+      {std::string(key), fence_text});
   if (!result.outcome.code) {
     const PostgresAnswer::Row& row = result.answer.rows.at(0);
     answer.first = row.at(0) == "t";
@@ -40,15 +40,15 @@ Outcome try_keep(PostgresSession& session, std::string_view key, std::string_vie
   if (Outcome outcome = guard::needs_transaction(session); outcome.code) {
     return outcome;
   }
-  return call(session, "SELECT holdfast.keep($1::text, $2::text)",
-              {std::string(key), std::string(result)})
+  return guard::call(session, "SELECT holdfast.keep($1::text, $2::text)",
+                     {std::string(key), std::string(result)})
       .outcome;
 }
 
 Outcome try_forget(PostgresSession& session, std::chrono::seconds age, std::int64_t& gone) {
   const auto result =
-      call(session, "SELECT holdfast.forget(make_interval(secs => $1::double precision))",
-           {std::to_string(age.count())});
+      guard::call(session, "SELECT holdfast.forget(make_interval(secs => $1::double precision))",
+                  {std::to_string(age.count())});
   if (!result.outcome.code) {
     gone = number(result.answer.rows.at(0).at(0));
   }

@@ -10,8 +10,7 @@ using guard::Outcome;
 using guard::PostgresCounted;
 using guard::told;
 
-Outcome check(PostgresSession& session, std::int64_t changed, const PostgresRow& row,
-              Fence fence) {
+Outcome check(PostgresSession& session, std::int64_t changed, const PostgresRow& row, Fence fence) {
   if (to_int(fence) <= 0) {
     return {make_error_code(errc::invalid_options),
             "a fence is positive: this is not the fence of a lease"};

@@ -8,7 +8,8 @@ namespace {
 // part of that one. The functions run as their owner (SECURITY DEFINER), so that nobody who may
 // write can also lower a mark; their search_path is theirs, so that no caller can put other tables
 // or operators in their way.
-constexpr const char* script = R"sql(-- holdfast guards for PostgreSQL 12 or newer. They refuse the writes of a holder that
+constexpr const char* script =
+    R"sql(-- holdfast guards for PostgreSQL 12 or newer. They refuse the writes of a holder that
 -- was paused and came back too late, and work that was done before.
 --
 -- Install once per database, next to the data; again to upgrade:

@@ -15,8 +15,7 @@ Outcome check(PostgresSession& session, std::int64_t changed, const PostgresVers
   if (changed != 0) {
     return {};
   }
-  const PostgresCounted counted{row.schema, row.table, row.key_column, row.key,
-                                row.version_column};
+  const PostgresCounted counted{row.schema, row.table, row.key_column, row.key, row.version_column};
   std::int64_t version = 0;
   if (Outcome looked = look_up(session, counted, version); looked.code) {
     return looked;

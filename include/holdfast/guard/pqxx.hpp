@@ -31,9 +31,9 @@ class PqxxSession final : public PostgresSession {
     try {
       return rows_of(ask(sql, parameters));
     } catch (const pqxx::broken_connection& error) {
-      return failure("", error.what());
+      return refusal("", error.what());
     } catch (const pqxx::sql_error& error) {
-      return failure(error.sqlstate().empty() ? "XX000" : error.sqlstate(), error.what());
+      return refusal(error.sqlstate().empty() ? "XX000" : error.sqlstate(), error.what());
     }
   }
 
@@ -58,7 +58,7 @@ class PqxxSession final : public PostgresSession {
   }
 
   // libpqxx gives what psql would print: "ERROR:  the message", and more lines.
-  static PostgresAnswer failure(const std::string& state, std::string text) {
+  static PostgresAnswer refusal(const std::string& state, std::string text) {
     if (text.starts_with("ERROR:  ")) {
       text.erase(0, 8);
     }

@@ -18,7 +18,7 @@ std::string first_line(const char* text) {
   return all.substr(0, all.find('\n'));
 }
 
-PostgresAnswer failure(const PGresult* result, pg_conn* connection) {
+PostgresAnswer refusal(const PGresult* result, pg_conn* connection) {
   PostgresAnswer answer{.failed = true};
   const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const char* const primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
@@ -38,9 +38,8 @@ PostgresAnswer rows_of(const PGresult* result) {
       if (PQgetisnull(result, row, column) != 0) {
         fields.emplace_back();
       } else {
-        fields.emplace_back(
-            std::in_place, PQgetvalue(result, row, column),
-            static_cast<std::size_t>(PQgetlength(result, row, column)));
+        fields.emplace_back(std::in_place, PQgetvalue(result, row, column),
+                            static_cast<std::size_t>(PQgetlength(result, row, column)));
       }
     }
   }
@@ -72,7 +71,7 @@ PostgresAnswer PqSession::run(const std::string& sql, const PostgresAnswer::Row&
   const ExecStatusType status = PQresultStatus(result.get());
   return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
              ? rows_of(result.get())
-             : failure(result.get(), connection_);
+             : refusal(result.get(), connection_);
 }
 
 }  // namespace holdfast
