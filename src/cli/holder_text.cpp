@@ -26,6 +26,14 @@ std::string plain(std::string text) {
 
 double seconds(Duration duration) { return std::chrono::duration<double>{duration}.count(); }
 
+void add_way(Mode mode, std::uint32_t permits, std::uint32_t limit, Json& object) {
+  object["mode"] = mode == Mode::shared ? "shared" : "exclusive";
+  if (limit != 0) {
+    object["permits"] = permits;
+    object["limit"] = limit;
+  }
+}
+
 void add_who(const Who& who, Json& object) {
   object["host"] = plain(who.host);
   object["pid"] = who.pid;
@@ -44,16 +52,32 @@ std::string who_text(const Who& who) {
   return plain(who.note.empty() ? text : text + " (" + who.note + ")");
 }
 
+std::string way_text(Mode mode, std::uint32_t permits, std::uint32_t limit) {
+  if (limit != 0) {
+    return std::to_string(permits) + " of " + std::to_string(limit) +
+           (limit == 1 ? " permit" : " permits");
+  }
+  return mode == Mode::shared ? "shared" : "";
+}
+
+std::string value_text(const Holder& holder) { return plain(holder.value); }
+
 std::string held_text(const Holder& holder) {
   if (holder.released) {
     return "kept closed for another " + duration_text(holder.ttl_left) + " after " +
            who_text(holder.who);
   }
-  return "held by " + who_text(holder.who) + " for " + duration_text(holder.held_for);
+  const std::string way = way_text(holder.mode, holder.permits, holder.limit);
+  return "held by " + who_text(holder.who) + " for " + duration_text(holder.held_for) +
+         (way.empty() ? "" : ", " + way);
 }
 
 Json to_json(const Holder& holder) {
   Json object{{"owner", holder.owner.text()}, {"fence", to_int(holder.fence)}};
+  add_way(holder.mode, holder.permits, holder.limit, object);
+  if (!holder.value.empty()) {
+    object["value"] = plain(holder.value);
+  }
   add_who(holder.who, object);
   object["held_for"] = seconds(holder.held_for);
   object["ttl_left"] = seconds(holder.ttl_left);
@@ -64,6 +88,7 @@ Json to_json(const Holder& holder) {
 
 Json to_json(const Waiter& waiter) {
   Json object{{"owner", waiter.owner.text()}};
+  add_way(waiter.mode, waiter.permits, waiter.limit, object);
   add_who(waiter.who, object);
   object["waiting_for"] = seconds(waiter.waiting_for);
   return object;

@@ -12,7 +12,13 @@ namespace holdfast::cli {
 // "web1, pid 4242 (nightly run)"
 std::string who_text(const Who& who);
 
-// "held by web1, pid 4242 (nightly run) for 3m2s"
+// "", "shared", "2 of 5 permits"
+std::string way_text(Mode mode, std::uint32_t permits, std::uint32_t limit);
+
+// What the holder says of itself; nothing that could steer a terminal.
+std::string value_text(const Holder& holder);
+
+// "held by web1, pid 4242 (nightly run) for 3m2s", and the way if it is not exclusive
 std::string held_text(const Holder& holder);
 
 // Times in seconds, fences as numbers.

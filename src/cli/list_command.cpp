@@ -38,13 +38,16 @@ std::vector<std::string> row_of(const NameView& view) {
     return {view.name, "-", "-", "-", waiting, ""};
   }
   const Holder& holder = view.holders.front();
+  const std::size_t others = view.holders.size() - 1;
+  const std::string way = way_text(holder.mode, holder.permits, holder.limit);
   return {view.name,
           std::to_string(to_int(holder.fence)),
           duration_text(holder.held_for),
           duration_text(holder.ttl_left),
           waiting,
           (holder.released ? "released by " : "") + who_text(holder.who) +
-              (holder.broken ? ", broken" : "")};
+              (way.empty() ? "" : ", " + way) + (holder.broken ? ", broken" : "") +
+              (others == 0 ? "" : ", and " + std::to_string(others) + " more")};
 }
 
 }  // namespace

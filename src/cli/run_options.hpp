@@ -20,6 +20,8 @@ struct RunOptions {
   LeaseOptions lease{};
   std::optional<Duration> wait = Duration{0};  // unset: for ever
   Duration grace{};                            // from TERM to KILL
+  std::optional<std::string> once{};  // the run id; unset: run whenever the lock can be had
+  Duration remember{};                // how long a run stays marked as done
   int busy_exit = 0;
   MessageOptions messages{};
 };

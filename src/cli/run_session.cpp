@@ -45,7 +45,7 @@ RunSession::RunSession(const RunOptions& options, const SignalPlan& signals, Sup
       supervisor_(std::move(supervisor)),
       own_children_(std::move(own_children)),
       client_(options.store, ClientOptions{.password = {}, .host = {}, .observer = &events_}),
-      mutex_(client_, options.name, options.lease),
+      lock_(client_, options),
       signal_source_(signalfd(-1, &signals.taken, SFD_CLOEXEC | SFD_NONBLOCK)) {}
 
 RunSession::~RunSession() {
@@ -91,7 +91,7 @@ void RunSession::begin_acquiring() {
   acquirer_ = std::jthread{[this] {
     Acquired acquired;
     try {
-      acquired.lease = mutex_.acquire({.timeout = options_.wait, .stop = stop_.get_token()});
+      acquired.lease = lock_.acquire({.timeout = options_.wait, .stop = stop_.get_token()});
     } catch (...) {
       acquired.error = std::current_exception();
     }
@@ -199,10 +199,13 @@ void RunSession::on_report(Report report) {
       return end(exit_lost);
     case Report::Type::lost:
       if (!std::exchange(lease_over_, true)) {
+        const bool held_long_enough = at_max_hold();
         messages_.say("lost",
-                      "no proof in time that " + options_.name +
-                          " is still ours: the command is being stopped",
-                      {{"name", options_.name}, {"reason", error_word(errc::expired)}});
+                      (held_long_enough ? "the longest hold of " : "no proof in time that ") +
+                          options_.name + (held_long_enough ? " is reached" : " is still ours") +
+                          ": the command is being stopped",
+                      {{"name", options_.name},
+                       {"reason", error_word(held_long_enough ? errc::max_hold : errc::expired)}});
       }
       left_behind_at_ = lease_.trusted_until() + left_behind_patience;
       return;
@@ -250,25 +253,42 @@ void RunSession::tell_left_behind() {
 // ---- the end -----------------------------------------------------------------------------------
 
 void RunSession::end(int code) {
+  const bool succeeded = phase_ == Phase::running && code == exit_ok;
   phase_ = Phase::over;
   exit_code_ = code;
   if (lease_) {
-    give_back();
+    give_back(succeeded);
   }
-  messages_.detail("ended", "exit code " + std::to_string(code),
-                   {{"name", options_.name}, {"exit", code}});
+  messages_.detail("ended", "exit code " + std::to_string(exit_code_),
+                   {{"name", options_.name}, {"exit", exit_code_}});
 }
 
-void RunSession::give_back() {
+void RunSession::give_back(bool succeeded) {
   if (const std::error_code why = lease_.why_lost(); why == errc::expired || why == errc::taken) {
     return lease_.abandon();  // there is nothing left to give back, and nobody may answer
   }
   std::error_code code;
-  lease_.release(code);
+  lock_.give_back(std::move(lease_), succeeded, code);
   if (code && !lease_over_) {
-    messages_.say("not_released", "could not give " + options_.name + " back: " + code.message(),
-                  {{"name", options_.name}});
+    on_not_given_back(code, succeeded);
   }
+}
+
+void RunSession::on_not_given_back(std::error_code code, bool was_done) {
+  Messages::Fields fields{{"name", options_.name}};
+  if (!options_.once || !was_done) {
+    return messages_.say("not_released",
+                         "could not give " + options_.name + " back: " + code.message(), fields);
+  }
+  fields["run"] = *options_.once;
+  std::string text = "run " + *options_.once + " of " + options_.name;
+  if (code == failure::ownership_lost) {
+    exit_code_ = exit_lost;
+    text += " is not marked as done and will run again: " + code.message();
+  } else {
+    text += " may not be marked as done, and then runs again: " + code.message();
+  }
+  messages_.say("not_marked", text, fields);
 }
 
 }  // namespace holdfast::cli

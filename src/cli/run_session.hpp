@@ -3,10 +3,10 @@
 #pragma once
 
 #include <holdfast/client.hpp>
-#include <holdfast/mutex.hpp>
 
 #include "cli/event_queue.hpp"
 #include "cli/messages.hpp"
+#include "cli/run_lock.hpp"
 #include "cli/run_options.hpp"
 #include "cli/start_state.hpp"
 #include "cli/supervisor.hpp"
@@ -53,6 +53,7 @@ class RunSession {
   void on_lost(const Event& event);
   void start_if_possible();
   ChildDeadline deadline() const;
+  bool at_max_hold() const;
   std::vector<std::string> environment() const;
 
   void take_reports();
@@ -61,7 +62,8 @@ class RunSession {
   void tell_left_behind();
 
   void end(int code);
-  void give_back();
+  void give_back(bool succeeded);
+  void on_not_given_back(std::error_code code, bool was_done);
 
   const RunOptions& options_;
   Messages messages_;
@@ -69,7 +71,7 @@ class RunSession {
   std::set<pid_t> own_children_;
   EventQueue events_{};  // outlives the client, which tells it
   Client client_;
-  Mutex mutex_;
+  RunLock lock_;
   Descriptor signal_source_;
   std::stop_source stop_{};
   std::jthread acquirer_{};
@@ -78,6 +80,7 @@ class RunSession {
   int exit_code_ = 0;
   int stop_signal_ = 0;  // asked to end before the command was started
   Lease lease_{};
+  Instant granted_at_{};                       // as we heard of it
   std::optional<Holder> holder_{};             // whom we were last told of
   std::exception_ptr refusal_{};               // acquiring failed; its event may tell more
   std::optional<Instant> refusal_shown_at_{};  // latest

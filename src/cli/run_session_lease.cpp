@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/holder_text.hpp"
 #include "cli/run_session.hpp"
+#include "core/trust.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,7 @@ void RunSession::on_acquired(Acquired& acquired) {
     return;
   }
   lease_ = std::move(acquired.lease);
+  granted_at_ = BootClock::now();
   phase_ = Phase::granted;
   // A signal may have come while the answer was on its way from the other thread.
   take_signals();
@@ -54,6 +56,14 @@ void RunSession::on_not_acquired(const std::exception_ptr& error) {
   } catch (const Error& failure) {
     const int code = exit_code_for(failure.code());
     Messages::Fields fields{{"name", options_.name}};
+    if (failure.code() == errc::already_done) {
+      fields["run"] = *options_.once;
+      messages_.say("already_done",
+                    "run " + *options_.once + " of " + options_.name +
+                        " is done already: nothing was started",
+                    fields);
+      return end(exit_ok);
+    }
     if (code != exit_busy) {
       messages_.say(error_word(static_cast<errc>(failure.code().value())), failure.what(), fields);
       return end(code);
@@ -143,6 +153,14 @@ void RunSession::start_if_possible() {
 ChildDeadline RunSession::deadline() const {
   const Instant until = lease_.trusted_until();
   return {until - options_.grace, until};
+}
+
+// The end of trust is that of --max-hold, not that of a renewal which failed.
+bool RunSession::at_max_hold() const {
+  constexpr Duration news = std::chrono::milliseconds{500};  // from the asking to granted_at_
+  const LeaseOptions& lease = options_.lease;
+  return lease.max_hold && lease_.trusted_until() + margin_of(lease, lease.ttl) + news >=
+                               granted_at_ + *lease.max_hold;
 }
 
 std::vector<std::string> RunSession::environment() const {

@@ -23,10 +23,14 @@ void print(const NameView& view) {
               << "  fence " << to_int(holder.fence) << ", owner " << holder.owner.text() << '\n'
               << "  ends in " << duration_text(holder.ttl_left) << " unless renewed"
               << (holder.broken ? "; broken, waiting for the holder to answer" : "") << '\n';
+    if (!holder.value.empty()) {
+      std::cout << "  value " << value_text(holder) << '\n';
+    }
   }
   for (const Waiter& waiter : view.waiters) {
+    const std::string way = way_text(waiter.mode, waiter.permits, waiter.limit);
     std::cout << "  waiting: " << who_text(waiter.who) << " for "
-              << duration_text(waiter.waiting_for) << '\n';
+              << duration_text(waiter.waiting_for) << (way.empty() ? "" : ", " + way) << '\n';
   }
   if (view.holders.empty() && view.last_fence != Fence::none) {
     std::cout << "  last fence " << to_int(view.last_fence) << '\n';

@@ -25,7 +25,8 @@ using Views = std::map<std::string, NameView>;
 std::string essence_of(const NameView& view) {
   std::string text;
   for (const Holder& holder : view.holders) {
-    text += holder.owner.text() + (holder.broken ? "b" : "") + (holder.released ? "r" : "") + " ";
+    text += holder.owner.text() + (holder.broken ? "b" : "") + (holder.released ? "r" : "") +
+            (holder.mode == Mode::shared ? "s" : "") + holder.value + " ";
   }
   for (const Waiter& waiter : view.waiters) {
     text += "w" + waiter.owner.text() + " ";
@@ -61,7 +62,11 @@ void print(const NameView& view, bool json) {
   } else {
     const Holder& holder = view.holders.front();
     text += held_text(holder) + ", fence " + std::to_string(to_int(holder.fence)) +
+            (holder.value.empty() ? "" : ", value " + value_text(holder)) +
             (holder.broken ? ", broken" : "");
+    if (view.holders.size() > 1) {
+      text += ", and " + std::to_string(view.holders.size() - 1) + " more";
+    }
   }
   if (!view.waiters.empty()) {
     text += ", " + std::to_string(view.waiters.size()) + " waiting";

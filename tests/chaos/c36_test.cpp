@@ -99,7 +99,7 @@ TEST_P(C36, WrongUsageIs64) {
       {"run", "--store", "redis://" + std::string(5000, 'h'), "n", "--", "true"},
       {"run", "--shared", "n", "--", "true"},
       {"run", "--limit", "2", "n", "--", "true"},
-      {"run", "--once", "x", "n", "--", "true"},
+      {"run", "--once", "x", "--remember", "0", "n", "--", "true"},
       {"elect", "n"},
       {"nonsense"},
   };

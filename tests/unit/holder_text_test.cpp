@@ -12,6 +12,25 @@ TEST(HolderText, SaysWhoAndWhy) {
   EXPECT_EQ(who_text({}), "an unknown host");
 }
 
+TEST(HolderText, SaysInWhichWayItIsHeld) {
+  Holder holder{.who = {.host = "db1", .pid = 7}, .held_for = std::chrono::seconds{5}};
+  EXPECT_EQ(held_text(holder), "held by db1, pid 7 for 5s");
+  EXPECT_EQ(to_json(holder)["mode"], "exclusive");
+  EXPECT_FALSE(to_json(holder).contains("limit"));
+  EXPECT_FALSE(to_json(holder).contains("value"));
+  holder.mode = Mode::shared;
+  EXPECT_EQ(held_text(holder), "held by db1, pid 7 for 5s, shared");
+  EXPECT_EQ(to_json(holder)["mode"], "shared");
+  holder.permits = 2;
+  holder.limit = 5;
+  holder.value = "10.0.0.7\x1b[2J";
+  EXPECT_EQ(held_text(holder), "held by db1, pid 7 for 5s, 2 of 5 permits");
+  EXPECT_EQ(to_json(holder)["permits"], 2);
+  EXPECT_EQ(to_json(holder)["limit"], 5);
+  EXPECT_EQ(to_json(holder)["value"], "10.0.0.7?[2J");
+  EXPECT_EQ(value_text(holder), "10.0.0.7?[2J");
+}
+
 // Any program with a right to write may have left it in the store.
 TEST(HolderText, NothingInItSteersATerminalOrBreaksJson) {
   const Holder holder{.who = {.host = "\x1b[2Jhost", .pid = 7, .note = "bad \xff note"}};

@@ -63,6 +63,25 @@ TEST(RunOptions, TakesEverything) {
   EXPECT_TRUE(options.messages.json && options.messages.quiet && options.messages.verbose);
 }
 
+TEST(RunOptions, HowLongItIsHeld) {
+  const RunOptions options =
+      parsed({"--min-hold", "10s", "--max-hold", "1m", "--lock-delay", "2s", "n", "--", "true"});
+  EXPECT_EQ(options.lease.min_hold, Duration{10s});
+  EXPECT_EQ(options.lease.max_hold, Duration{1min});
+  EXPECT_EQ(options.lease.lock_delay, Duration{2s});
+  EXPECT_EQ(options.grace, 5s);
+  // The margin is 1.01 s of a TTL of 10 s; a third of the rest is the grace.
+  EXPECT_EQ(parsed({"--ttl", "10s", "--max-hold", "4.01s", "n", "--", "true"}).grace, 1s);
+}
+
+TEST(RunOptions, OncePerRunId) {
+  EXPECT_FALSE(parsed({"n", "--", "true"}).once);
+  const RunOptions options = parsed({"--once", "2026-11-30", "n", "--", "true"});
+  EXPECT_EQ(options.once, "2026-11-30");
+  EXPECT_EQ(options.remember, 7 * 24h);
+  EXPECT_EQ(parsed({"--once", "r", "--remember", "2h", "n", "--", "true"}).remember, 2h);
+}
+
 TEST(RunOptions, OptionsMayFollowTheName) {
   EXPECT_EQ(parsed({"n", "--wait", "10s", "--", "true"}).wait, 10s);
 }
@@ -103,6 +122,13 @@ TEST(RunOptions, RefusesInOneLine) {
            {"--note", std::string(201, 'x'), "n", "--", "true"},
            {"--shared", "n", "--", "true"},
            {"--max-hold", "1s", "n", "--", "true"},
+           {"--max-hold", "8s", "--grace", "6s", "n", "--", "true"},
+           {"--min-hold", "0", "n", "--", "true"},
+           {"--min-hold", "2m", "--max-hold", "1m", "n", "--", "true"},
+           {"--lock-delay", "soon", "n", "--", "true"},
+           {"--once", std::string(256, 'r'), "n", "--", "true"},
+           {"--once", "a\nb", "n", "--", "true"},
+           {"--once", "r", "--remember", "0", "n", "--", "true"},
            {std::string(256, 'n'), "--", "true"},
            {"a\tb", "--", "true"},
        }) {
