@@ -3,6 +3,7 @@
 // the storage, so each storage has its own guard:
 //
 //   <holdfast/guard/sqlite.hpp>  check inside your transaction
+//   <holdfast/guard/redis.hpp>   check and write in one script
 //
 //   SqliteGuard guard{db};
 //   admit_lease(guard, "ledger", lease);  // throws stale_fence, and the lease knows that it is
@@ -53,6 +54,18 @@ void admit_lease(Guard& guard, std::string_view resource, LeaseType& lease, std:
   if (ec == errc::stale_fence) {
     lease.report_stale();
   }
+}
+
+// Whose fence a write carries, for guards that check and write in one call.
+struct Stamp {
+  std::string name{};  // of the lock
+  Fence fence = Fence::none;
+  Fence floor = Fence::none;  // none: the fence
+};
+
+template <class LeaseType>
+Stamp stamp_of(const LeaseType& lease) {
+  return {.name = lease.name(), .fence = lease.fence(), .floor = lease.floor()};
 }
 
 // What a once guard says of a key.

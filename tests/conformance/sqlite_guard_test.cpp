@@ -7,12 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
-#include <iostream>
-#include <limits>
-#include <random>
-#include <thread>
 
 namespace holdfast::sqlite_tests {
 namespace {
@@ -44,37 +39,11 @@ class SqliteGuardTest : public testing::Test {
   Db db{path};
 };
 
-using C39SqliteGuard = SqliteGuardTest;
-
-TEST_F(SqliteGuardTest, RefusesWhatIsBelowTheMark) {
-  EXPECT_FALSE(admitted(db, "ledger", 10));
-  EXPECT_FALSE(admitted(db, "ledger", 10)) << "one holder may write often";
-  EXPECT_FALSE(admitted(db, "ledger", 11));
-  EXPECT_EQ(admitted(db, "ledger", 10), errc::stale_fence);
-  EXPECT_FALSE(admitted(db, "other", 1)) << "resources are independent";
-}
-
-TEST_F(SqliteGuardTest, FloorLetsLiveFencesPassOneAnother) {
-  EXPECT_FALSE(admitted(db, "r", 12, 10));
-  EXPECT_FALSE(admitted(db, "r", 11, 10));
-  EXPECT_EQ(admitted(db, "r", 9, 9), errc::stale_fence);
-  EXPECT_FALSE(admitted(db, "r", 13));
-  EXPECT_EQ(admitted(db, "r", 12, 10), errc::stale_fence);
-}
-
 TEST_F(SqliteGuardTest, RollbackForgetsTheMark) {
   db.must("BEGIN");
   EXPECT_FALSE(admit(db, "r", "payout", 20));
   db.must("ROLLBACK");
   EXPECT_FALSE(admitted(db, "r", 10));
-}
-
-TEST_F(SqliteGuardTest, ComparesAllSixtyFourBits) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_FALSE(admitted(db, "r", most - 1));
-  EXPECT_EQ(admitted(db, "r", most - 2), errc::stale_fence);
-  EXPECT_FALSE(admitted(db, "r", most));
-  EXPECT_EQ(admitted(db, "r", (std::int64_t{1} << 53) + 1), errc::stale_fence);
 }
 
 TEST_F(SqliteGuardTest, NeedsATransactionAndItsTable) {
@@ -131,125 +100,6 @@ TEST_F(SqliteGuardTest, RowGuardTellsWhyNothingChanged) {
   other.fence_column = "no such column";
   EXPECT_EQ(outcome(other, 9), errc::invalid_options);
   check_row_write(db, 1, other, Fence{9});  // something changed: nothing to look at
-}
-
-// ---- C39: stale writer after a pause ----------------------------------------------------------
-
-TEST_F(C39SqliteGuard, ABatchIsAllOrNothing) {
-  EXPECT_FALSE(admitted(db, "ledger", 2));
-  db.must("BEGIN IMMEDIATE");
-  db.must("INSERT INTO ledger(amount, fence) VALUES(1, 1), (2, 1)");
-  EXPECT_EQ(admit(db, "ledger", "payout", 1), errc::stale_fence);
-  db.must("ROLLBACK");
-  EXPECT_EQ(db.one("SELECT count(*) FROM ledger"), "0");
-}
-
-TEST_F(C39SqliteGuard, TheMarkSurvivesARestart) {
-  {
-    Db first{path};
-    EXPECT_FALSE(admitted(first, "ledger", 7));
-  }
-  Db again{path};
-  SqliteGuard{again}.install();  // a second time changes nothing
-  EXPECT_EQ(admitted(again, "ledger", 6), errc::stale_fence);
-}
-
-TEST_F(C39SqliteGuard, RefusesWhatIsNoFenceOfThisLock) {
-  db.must("BEGIN IMMEDIATE");
-  for (const std::int64_t fence :
-       {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
-    EXPECT_EQ(admit(db, "r", "payout", fence), errc::invalid_options) << fence;
-  }
-  EXPECT_EQ(admit(db, "r", "", 1), errc::invalid_options);
-  EXPECT_EQ(admit(db, "r", "payout", 5, 6), errc::invalid_options);
-  EXPECT_EQ(db.one("SELECT count(*) FROM holdfast_guard"), "0");
-  EXPECT_FALSE(admit(db, "r", "payout", 5));
-  EXPECT_EQ(admit(db, "r", "another lock", 6), errc::invalid_options);
-  db.must("COMMIT");
-}
-
-// The paused writer: writes under each fence that it reads from `fences` until it is refused.
-[[noreturn]] void write_until_stale(const std::string& path, int fences, int answers) {
-  Db db{path};
-  std::int64_t fence = 0;
-  while (read(fences, &fence, sizeof fence) == sizeof fence) {
-    std::error_code ec;
-    while (!ec) {
-      db.must("BEGIN IMMEDIATE");
-      ec = admit(db, "ledger", "payout", fence);
-      if (!ec) db.must("INSERT INTO ledger(fence) VALUES(" + std::to_string(fence) + ")");
-      db.must(ec ? "ROLLBACK" : "COMMIT");
-      std::this_thread::sleep_for(50us);  // or the other side would hardly ever get its turn
-    }
-    const char answer = ec == errc::stale_fence ? 's' : '?';
-    if (write(answers, &answer, 1) != 1) break;
-  }
-  _exit(0);
-}
-
-void stop(pid_t pid) {
-  kill(pid, SIGSTOP);
-  int status = 0;
-  waitpid(pid, &status, WUNTRACED);
-}
-
-TEST_F(C39SqliteGuard, NoStaleWriteLandsWhereverTheWriterIsStopped) {
-  const char* full = std::getenv("HOLDFAST_SOAK");
-  // The short form takes what fits in two seconds of a busy machine.
-  const int rounds_max = full != nullptr ? 20'000 : 400;
-  const Instant enough = BootClock::now() + (full != nullptr ? 1h : 2s);
-  const std::string shared = dir / "shared.db";
-  {
-    Db setup{shared};
-    setup.must("CREATE TABLE ledger(id INTEGER PRIMARY KEY, amount INTEGER, fence INTEGER)");
-    setup.must("PRAGMA journal_mode=WAL");
-    SqliteGuard{setup}.install();
-  }  // no connection may be open across a fork
-  int fences[2];
-  int answers[2];
-  ASSERT_EQ(pipe(fences), 0);
-  ASSERT_EQ(pipe(answers), 0);
-  const pid_t writer = fork();
-  if (writer == 0) {
-    close(fences[1]);
-    write_until_stale(shared, fences[0], answers[1]);
-  }
-  Db data{shared};
-  data.must("PRAGMA busy_timeout=0");
-  close(fences[0]);
-  close(answers[1]);
-  std::mt19937 random{1};
-  std::int64_t round = 0;
-  int inside = 0;
-  for (; round < rounds_max && BootClock::now() < enough; ++round) {
-    const std::int64_t old_fence = 2 * round + 1;
-    ASSERT_EQ(write(fences[1], &old_fence, sizeof old_fence), ssize_t{sizeof old_fence});
-    std::this_thread::sleep_for(std::chrono::microseconds{random() % 400});
-    stop(writer);
-    // Stopped in the middle of a transaction it keeps us out: let it go on and stop it again.
-    while (data.run("BEGIN IMMEDIATE") != SQLITE_OK) {
-      ++inside;
-      kill(writer, SIGCONT);
-      std::this_thread::sleep_for(std::chrono::microseconds{random() % 100});
-      stop(writer);
-    }
-    ASSERT_FALSE(admit(data, "ledger", "payout", old_fence + 1));
-    data.must("INSERT INTO ledger(fence) VALUES(" + std::to_string(old_fence + 1) + ")");
-    data.must("COMMIT");
-    kill(writer, SIGCONT);
-    char answer = 0;
-    ASSERT_EQ(read(answers[0], &answer, 1), 1);
-    ASSERT_EQ(answer, 's') << "the writer was stopped by something else";
-  }
-  close(fences[1]);
-  close(answers[0]);
-  waitpid(writer, nullptr, 0);
-  EXPECT_EQ(data.one("SELECT count(*) FROM ledger AS late WHERE EXISTS(SELECT 1 FROM ledger AS "
-                     "earlier WHERE earlier.id = late.id - 1 AND earlier.fence > late.fence)"),
-            "0");
-  EXPECT_EQ(data.one("SELECT count(*) FROM ledger WHERE fence % 2 = 0"), std::to_string(round));
-  std::cout << round << " pauses, and " << inside << " inside a transaction\n";
-  EXPECT_GT(round, 10);
 }
 
 // ---- the plain SQL form -----------------------------------------------------------------------

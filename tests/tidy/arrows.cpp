@@ -40,7 +40,7 @@ const std::vector<Layer>& layers() {
       values_and({"holdfast/store.hpp", "holdfast/runtime.hpp"});
   static const std::vector<Layer> table = {
       {"include/holdfast/", {}, {}, {}},
-      {"include/holdfast/guard/", {}, {}, {"sqlite3.h", "pqxx/"}},
+      {"include/holdfast/guard/", {}, {}, {"sqlite3.h", "hiredis/", "pqxx/"}},
       {"src/base/", {"base/"}, values_and({"holdfast/observer.hpp"}), kernel},
       {"src/core/", {"core/", "base/"}, value_headers, {}},
       {"src/engine/", {"engine/", "core/", "base/"}, {}, {"pthread.h", "unistd.h"}},
@@ -61,7 +61,7 @@ const std::vector<Layer>& layers() {
        {"store/redis/", "net/", "runtime/", "base/"},
        store_api,
        kernel_and({"hiredis/"})},
-      {"src/guard/", {"guard/"}, values_and({"holdfast/guard"}), {"sqlite3.h"}},
+      {"src/guard/", {"guard/"}, values_and({"holdfast/guard"}), {"sqlite3.h", "hiredis/"}},
       {"src/guard/libpq/", {}, values_and({"holdfast/guard"}), {"libpq-fe.h"}},
       {"src/client/",
        {"client/", "engine/", "core/", "store/", "net/", "runtime/", "base/"},
