@@ -11,10 +11,10 @@ namespace {
 
 // The list that docs and README publish for an ACL user of the prefix "lock:".
 const std::vector<std::string> minimal{
-    "~lock:*",    "&lock:*",        "+eval",   "+evalsha", "+get",       "+mget",
-    "+set",       "+del",           "+exists", "+pttl",    "+pexpireat", "+hset",
-    "+hget",      "+hmget",         "+hdel",   "+zadd",    "+zrem",      "+zrange",
-    "+zrevrange", "+zrangebyscore", "+zscore", "+time",    "+publish",   "+subscribe"};
+    "~lock:*", "&lock:*",    "+eval",          "+evalsha",   "+get",     "+mget",     "+set",
+    "+del",    "+exists",    "+pttl",          "+pexpireat", "+hset",    "+hget",     "+hmget",
+    "+hdel",   "+hlen",      "+hvals",         "+zadd",      "+zrem",    "+zcard",    "+zrange",
+    "+zscore", "+zrevrange", "+zrangebyscore", "+time",      "+publish", "+subscribe"};
 
 class C23 : public testing::Test {
  protected:

@@ -52,12 +52,12 @@ class RedisConnection : public testing::Test {
     take();
   }
 
-  void ask(const std::string& name, std::optional<OwnerId> acquires = std::nullopt) {
+  void ask(const std::string& name, std::vector<OwnerId> acquires = {}) {
     machine->send(
         {.request = Request::of_command(name),
          .deadline = now + options.op_timeout,
          .handler = [this, name](Outcome outcome) { log.push_back(name + told(outcome)); },
-         .acquires = acquires});
+         .acquires = std::move(acquires)});
   }
   static std::string told(const Outcome& outcome) {
     if (const auto* failed = std::get_if<Failed>(&outcome)) {
@@ -170,7 +170,7 @@ TEST_F(RedisConnection, LateAnswersAreDroppedAndTheNextOnesStillFit) {
 
 TEST_F(RedisConnection, SuspectLivesOneMoreTimeout) {
   make_ready();
-  ask("a", owner(1));
+  ask("a", {owner(1)});
   pass(2s);
   EXPECT_EQ(machine->state(), State::suspect);
   EXPECT_TRUE(machine->awaits(owner(1)));
@@ -199,7 +199,7 @@ TEST_F(RedisConnection, ScriptIsSentInFullOnceWhenUnknown) {
   machine->send({.request = Request::of_script(script, 0),
                  .deadline = now + 2s,
                  .handler = [this](Outcome outcome) { log.push_back("s" + told(outcome)); },
-                 .acquires = owner(1)});
+                 .acquires = {owner(1)}});
   ask("b");
   EXPECT_EQ(written(), encode({"EVALSHA", script.sha1, "0"}) + encode({"b"}));
   feed("-NOSCRIPT No matching script.\r\n+2\r\n");

@@ -13,8 +13,12 @@ namespace {
 
 using Kind = RedisKeys::Kind;
 
-const std::vector<Kind> all_kinds{Kind::fence, Kind::record, Kind::queue, Kind::beats,
-                                  Kind::waiters};
+const std::vector<Kind> all_kinds{Kind::fence,   Kind::record, Kind::queue, Kind::beats,
+                                  Kind::waiters, Kind::ends,   Kind::order};
+// Run ids are any bytes.
+const std::vector<std::string> awkward_runs{"2026-11-30", "", "{x}", "}",
+                                            "a\x1f"
+                                            "fence\x1flock:a"};
 const std::vector<std::string> awkward_names{
     "a",    "a/b", "/a",       "a/",    "//",       ".",       "..",
     "a b",  "a ",  "\xc3\xa4", "%2F",   "*",        "?",       "[a",
@@ -53,6 +57,10 @@ TEST(C44, HelpersLieUnderThePrefixAndInTheSlotOfTheirLock) {
         EXPECT_EQ(hash_tag(helper), hash_tag(keys.lock(name))) << helper;
       }
       EXPECT_EQ(hash_tag(keys.tombstone(name, OwnerId{})), hash_tag(keys.lock(name)));
+      for (const std::string& run : awkward_runs) {
+        EXPECT_EQ(hash_tag(keys.done_mark(name, run)), hash_tag(keys.lock(name)));
+        EXPECT_FALSE(keys.recognise(keys.done_mark(name, run)));
+      }
     }
   }
 }
@@ -67,6 +75,9 @@ TEST(C44, NoTwoKeysOfAnyNamesAreEqual) {
         EXPECT_TRUE(seen.insert(keys.helper(kind, name)).second) << name;
       }
       EXPECT_TRUE(seen.insert(keys.tombstone(name, OwnerId{})).second) << name;
+      for (const std::string& run : awkward_runs) {
+        EXPECT_TRUE(seen.insert(keys.done_mark(name, run)).second) << name << " " << run;
+      }
     }
   }
 }

@@ -33,14 +33,14 @@ void Connection::write(const Request& request, bool in_full) {
 
 void Connection::send(Ask ask) {
   write(ask.request, ask.in_full);
-  acquires_ += ask.acquires.has_value() ? 1U : 0U;
+  acquires_ += ask.acquires.empty() ? 0U : 1U;
   wake_at_ = std::min(wake_at_, ask.deadline);
   pending_.push_back({.ask = std::move(ask), .end = written_});
 }
 
 bool Connection::awaits(const OwnerId& owner) const noexcept {
   return acquires_ != 0 && std::any_of(pending_.begin(), pending_.end(), [&](const Pending& one) {
-           return one.ask.acquires == owner;
+           return std::ranges::find(one.ask.acquires, owner) != one.ask.acquires.end();
          });
 }
 
@@ -155,12 +155,12 @@ void Connection::on_reply(Reply reply, Instant now) {
   }
   Pending done = std::move(pending_.front());
   pending_.pop_front();
-  acquires_ -= done.ask.acquires.has_value() ? 1U : 0U;
+  acquires_ -= done.ask.acquires.empty() ? 0U : 1U;
   const std::string_view error = reply.error();
   if (error.starts_with("NOSCRIPT") && done.ask.request.is_script() && !done.ask.in_full &&
       !done.abandoned) {
     write(done.ask.request, true);
-    acquires_ += done.ask.acquires.has_value() ? 1U : 0U;
+    acquires_ += done.ask.acquires.empty() ? 0U : 1U;
     done.end = written_;
     done.ask.in_full = true;
     pending_.push_back(std::move(done));

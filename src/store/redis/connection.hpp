@@ -54,7 +54,7 @@ class Connection {
     Request request{};
     Instant deadline{};
     UniqueFunction<void(Outcome)> handler{};  // may be empty: nobody waits for the answer
-    std::optional<OwnerId> acquires{};        // it may make this owner a holder
+    std::vector<OwnerId> acquires{};          // it may make these owners holders
     bool in_full = false;  // with the script's text: nobody will be there to send it again
   };
 

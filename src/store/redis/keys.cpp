@@ -24,6 +24,10 @@ std::string_view word(RedisKeys::Kind kind) noexcept {
       return "beats";
     case RedisKeys::Kind::waiters:
       return "waiters";
+    case RedisKeys::Kind::ends:
+      return "ends";
+    case RedisKeys::Kind::order:
+      return "order";
   }
   return "";
 }
@@ -76,6 +80,10 @@ std::string RedisKeys::helper(Kind kind, std::string_view name) const {
 
 std::string RedisKeys::tombstone(std::string_view name, const OwnerId& owner) const {
   return helper_of("gone:" + owner.text(), name);
+}
+
+std::string RedisKeys::done_mark(std::string_view name, std::string_view run_id) const {
+  return helper_of(std::string{"done:"}.append(run_id), name);
 }
 
 std::string RedisKeys::helper_of(std::string_view kind, std::string_view name) const {

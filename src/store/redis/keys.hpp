@@ -26,8 +26,9 @@ inline constexpr std::string_view format_version = "1";
 class RedisKeys {
  public:
   // fence: the last fence. record: who holds it. queue: waiters by ticket. beats: when each waiter
-  // loses its place. waiters: what each waiter asked for.
-  enum class Kind : std::uint8_t { fence, record, queue, beats, waiters };
+  // loses its place. waiters: what each waiter asked for. ends, order: when each of several holders
+  // ends, and their fences.
+  enum class Kind : std::uint8_t { fence, record, queue, beats, waiters, ends, order };
 
   // Precondition: why_invalid_prefix(prefix).empty().
   explicit RedisKeys(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -37,6 +38,7 @@ class RedisKeys {
   std::string lock(std::string_view name) const;
   std::string helper(Kind kind, std::string_view name) const;
   std::string tombstone(std::string_view name, const OwnerId& owner) const;
+  std::string done_mark(std::string_view name, std::string_view run_id) const;
 
   // Where wake-ups for the clients of this prefix go: base + the client's id.
   std::string channel_base() const;

@@ -31,9 +31,8 @@ void Link::close() noexcept {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-void Link::send(Request request, Instant deadline, Handler handler,
-                std::optional<OwnerId> acquires) {
-  send({std::move(request), deadline, std::move(handler), acquires});
+void Link::send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires) {
+  send({std::move(request), deadline, std::move(handler), std::move(acquires)});
 }
 
 void Link::send(Ask ask) {

@@ -30,9 +30,8 @@ class Link {
   void keep_connected(UniqueFunction<void()> remade);
 
   // `handler` is called once, never from inside, at the latest at `deadline`. `acquires`: whom the
-  // request may make a holder.
-  void send(Request request, Instant deadline, Handler handler,
-            std::optional<OwnerId> acquires = std::nullopt);
+  // request may make holders.
+  void send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires = {});
 
   // As send(), and also behind every unanswered acquire of this owner on a connection that stopped
   // answering: a frozen server executes later what waits in its sockets.

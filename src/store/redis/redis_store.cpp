@@ -11,7 +11,14 @@ RedisStore::RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings
     : loop_(loop), settings_(std::move(settings)), link_(loop, settings_) {}
 
 Capabilities RedisStore::capabilities() const {
-  return {.queue = true, .wake_ups = true, .ttl = true, .shared = false};
+  return {.queue = true,
+          .wake_ups = true,
+          .ttl = true,
+          .shared = true,
+          .permits = true,
+          .at_once = true,
+          .runs = true,
+          .values = true};
 }
 
 void RedisStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
@@ -34,23 +41,43 @@ void RedisStore::acquire(const Claim& claim, Queueing queueing,
                          UniqueFunction<void(AcquireReply)> done) {
   const Instant by = deadline();
   const bool queue = queueing == Queueing::yes;
-  Request request = acquire_request(claim, queue, *settings_);
+  Attempt attempt{acquire_request(claim, queue, *settings_), claim.owner, claim.limit, by};
   if (!queue || !wakes_) {
-    send_acquire(std::move(request), claim.owner, by, std::move(done));
+    send_acquire(std::move(attempt), std::move(done));
     return;
   }
   // Half of the time at most goes into being reachable; the rest is the request's.
   wakes_->when_settled(by - settings_->op_timeout / 2,
-                       [this, request = std::move(request), owner = claim.owner, by,
-                        done = std::move(done)]() mutable {
-                         send_acquire(std::move(request), owner, by, std::move(done));
+                       [this, attempt = std::move(attempt), done = std::move(done)]() mutable {
+                         send_acquire(std::move(attempt), std::move(done));
                        });
 }
 
-void RedisStore::send_acquire(Request request, const OwnerId& owner, Instant by,
-                              UniqueFunction<void(AcquireReply)> done) {
-  link_.send(std::move(request), by, answer_with<AcquireReply>(std::move(done), parse_acquired),
-             owner);
+void RedisStore::send_acquire(Attempt attempt, UniqueFunction<void(AcquireReply)> done) {
+  link_.send(std::move(attempt.request), attempt.by,
+             answer_with<AcquireReply>(std::move(done),
+                                       [limit = attempt.limit](const Reply& reply) {
+                                         return parse_acquired(reply, limit);
+                                       }),
+             {attempt.owner});
+}
+
+void RedisStore::acquire_all(std::span<const Claim> claims,
+                             UniqueFunction<void(AcquireAllReply)> done) {
+  if (claims.empty()) {
+    loop_.post([done = std::move(done)]() mutable { done(AllGranted{}); });
+    return;
+  }
+  std::vector<OwnerId> owners;
+  for (const Claim& claim : claims) {
+    owners.push_back(claim.owner);
+  }
+  link_.send(
+      acquire_all_request(claims, *settings_), deadline(),
+      answer_with<AcquireAllReply>(
+          std::move(done), [asked = std::vector<Claim>(claims.begin(), claims.end())](
+                               const Reply& reply) { return parse_all_acquired(reply, asked); }),
+      std::move(owners));
 }
 
 // ---- renew -------------------------------------------------------------------------------------
@@ -100,6 +127,13 @@ void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
              answer_with<Batch>(std::move(collect), [count](const Reply& reply) {
                return parse_renewed(reply, count);
              }));
+}
+
+// ---- amend -------------------------------------------------------------------------------------
+
+void RedisStore::amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) {
+  link_.send(amend_request(claim, *settings_), deadline(),
+             answer_with<AmendReply>(std::move(done), parse_amended));
 }
 
 // ---- withdraw ----------------------------------------------------------------------------------

@@ -26,8 +26,11 @@ class RedisStore final : public Store {
   Capabilities capabilities() const override;
   void acquire(const Claim& claim, Queueing queueing,
                UniqueFunction<void(AcquireReply)> done) override;
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override;
   void renew(std::span<const Claim> claims,
              UniqueFunction<void(std::vector<RenewReply>)> done) override;
+  void amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) override;
   void withdraw(const Claim& claim, WithdrawOptions options,
                 UniqueFunction<void(WithdrawReply)> done) override;
   void listen(UniqueFunction<void(const StoreEvent&)> listener) override;
@@ -44,8 +47,13 @@ class RedisStore final : public Store {
   struct Listing;
 
   Instant deadline() const { return loop_.now() + settings_->op_timeout; }
-  void send_acquire(Request request, const OwnerId& owner, Instant by,
-                    UniqueFunction<void(AcquireReply)> done);
+  struct Attempt {
+    Request request;
+    OwnerId owner;
+    std::uint32_t limit;
+    Instant by;
+  };
+  void send_acquire(Attempt attempt, UniqueFunction<void(AcquireReply)> done);
   void send_renewal(std::span<const Claim> claims, std::size_t first,
                     const std::shared_ptr<Renewal>& renewal);
   void ask_info(Instant by, UniqueFunction<void(std::vector<Finding>)> done);

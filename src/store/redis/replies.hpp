@@ -6,14 +6,20 @@
 
 #include "store/redis/resp.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace holdfast::redis {
 
-std::optional<AcquireReply> parse_acquired(const Reply& reply);
+// `limit`: of the claim.
+std::optional<AcquireReply> parse_acquired(const Reply& reply, std::uint32_t limit);
+std::optional<AcquireAllReply> parse_all_acquired(const Reply& reply,
+                                                  std::span<const Claim> claims);
 std::optional<std::vector<RenewReply>> parse_renewed(const Reply& reply, std::size_t count);
+std::optional<AmendReply> parse_amended(const Reply& reply);
 std::optional<WithdrawReply> parse_withdrawn(const Reply& reply);
 std::optional<BreakReply> parse_broken(const Reply& reply);
 std::optional<NameView> parse_inspected(const Reply& reply, const std::string& name);

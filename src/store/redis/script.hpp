@@ -13,7 +13,9 @@ struct Script {
 // Made once, at the first call; thread-safe.
 struct Scripts {
   Script acquire;
+  Script acquire_all;
   Script renew;
+  Script amend;
   Script withdraw;
   Script break_name;
   Script inspect;

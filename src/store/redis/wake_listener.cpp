@@ -12,6 +12,29 @@ namespace {
 
 constexpr std::size_t owner_size = 32;
 
+// " NUMBER", taken off the front of `rest`; 0 for anything else.
+std::int64_t take_number(std::string_view& rest) {
+  std::int64_t number = 0;
+  if (!rest.starts_with(' ')) {
+    return 0;
+  }
+  const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
+  if (error != std::errc{}) {
+    return 0;
+  }
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return number;
+}
+
+std::optional<StoreEvent> parse_granted(const OwnerId& owner, std::string_view rest) {
+  const std::int64_t fence = take_number(rest);
+  const std::int64_t floor = rest.empty() ? fence : take_number(rest);
+  if (!rest.empty() || fence <= 0 || floor <= 0 || floor > fence) {
+    return std::nullopt;
+  }
+  return HandedOff{.owner = owner, .fence = Fence{fence}, .floor = Fence{floor}};
+}
+
 }  // namespace
 
 std::optional<StoreEvent> parse_wake_up(std::string_view payload) {
@@ -26,19 +49,16 @@ std::optional<StoreEvent> parse_wake_up(std::string_view payload) {
     return std::nullopt;
   }
   rest.remove_prefix(owner_size);
+  if (word == "granted") {
+    return parse_granted(*owner, rest);
+  }
   if (word == "broken" && rest.empty()) {
     return MarkedBroken{*owner};
   }
-  if (word != "granted" || !rest.starts_with(' ')) {
-    return std::nullopt;
+  if (word == "look" && rest.empty()) {
+    return MaybeFree{*owner};
   }
-  rest.remove_prefix(1);
-  std::int64_t fence = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), fence);
-  if (error != std::errc{} || end != rest.data() + rest.size() || fence <= 0) {
-    return std::nullopt;
-  }
-  return HandedOff{.owner = *owner, .fence = Fence{fence}, .floor = Fence{fence}};
+  return std::nullopt;
 }
 
 WakeListener::WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,

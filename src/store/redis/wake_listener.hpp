@@ -1,8 +1,9 @@
 // Listens to the wake-up channel of this client, on a connection of its own: a connection that
 // listens can do nothing else (RESP2).
 //
-// The payloads are "granted OWNER FENCE" and "broken OWNER". They are hints: those that are lost
-// are made up for by the waiters' timers and the holders' renewals.
+// The payloads are "granted OWNER FENCE", with FLOOR after it where that is another number,
+// "look OWNER" to a waiter and "broken OWNER" to a holder. They are hints: those that are lost are
+// made up for by the waiters' timers and the holders' renewals.
 #pragma once
 
 #include <holdfast/claim.hpp>

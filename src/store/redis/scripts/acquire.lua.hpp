@@ -5,72 +5,74 @@
 
 namespace holdfast::redis {
 
-// Replies: {0, fence, ttl}; or {1 (queued) or 2 (busy), recheck_in, …} where recheck_in is the
-// lock's PTTL (-1: held without end) and … is the holder as in holder_fields, or nothing when the
-// holder is not of holdfast; or {2} for an owner that was withdrawn.
-inline constexpr std::string_view acquire_lua = R"lua(
-local K, F, R, Q, B, W, G = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local owner, queueing, liveness, base = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3]), ARGV[4]
-local claim = {ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]}
-local ttl, delay = tonumber(ARGV[5]), tonumber(ARGV[8])
+// KEYS: the eight of the name, the owner's tombstone and, for a claim with a run, its done mark.
+//
+// Replies: {0, fence, ttl, floor}, without the floor where it is the fence; {1 (queued) or
+// 2 (busy), recheck_in, last fence, …} where recheck_in may be -1 (held without end) and … is a
+// holder as in view_lua, or nothing when the holder is not of holdfast; {2} for an owner that was
+// withdrawn; {3, limit} if the name is in use in another way; {4} if the run is done.
 
-local value = call('GET', K)
-local kept = call('MGET', F, G)
+// Stands before the functions that a free name does not need.
+inline constexpr std::string_view acquire_free_lua = R"lua(
+local n, owner = name_at(1), ARGV[1]
+local claim = {ttl = ARGV[5], min_hold = ARGV[6], max_hold = ARGV[7], delay = ARGV[8],
+               client = ARGV[9], pid = ARGV[10], host = ARGV[11], note = ARGV[12],
+               mode = ARGV[13] or 'exclusive', permits = ARGV[14] or '1', limit = ARGV[15] or '0',
+               run = ARGV[16] or '', value = ARGV[17] or ''}
+local ttl, delay = tonumber(claim.ttl), tonumber(claim.delay)
+
+local value = call('GET', n.K)
+local kept = call('MGET', n.F, unpack(KEYS, 9))
+local done = kept[3]
 if kept[2] then return {2} end  -- withdrawn before this request arrived: never granted
-local us, now = clock()
+n.last, n.base = kept[1], ARGV[4]
+n.us, n.now = clock()
 
-local lost_record = false
-if value == owner then
-  local rec = call('HMGET', R, 'owner', 'fence', 'delay', 'min_end', 'max_end', 'broken',
-                   'released')
-  if rec[1] ~= owner then
-    lost_record = true  -- evicted. The lock is ours all the same: a greater fence is as good
-  elseif rec[6] == '0' and rec[7] == '0' then
-    local max_end = tonumber(rec[5])
-    local expires = text(bounded(now + ttl + rec[3], tonumber(rec[4]), max_end))
-    call('PEXPIREAT', R, expires)
-    call('PEXPIREAT', K, expires)
-    return {0, tonumber(rec[2]), trust(ttl, tonumber(rec[3]), max_end, now)}
-  end
+if not value and not done and claim.mode == 'exclusive' and not call('ZRANGE', n.Q, 0, 0)[1] then
+  local fence, max_end = grant_alone(n, owner, claim, n.now + ttl + delay)
+  return {0, fence, trust(ttl, delay, max_end, n.now)}
+end
+)lua";
+
+inline constexpr std::string_view acquire_lua = R"lua(
+local function granted(fence, floor, trusted) return {0, tonumber(fence), trusted, tonumber(floor)} end
+
+look(n, value)
+drop_ended(n)
+local rec = held_by(n, owner)
+if rec and rec.broken == '0' then
+  return granted(rec.fence, rec.floor, refresh(n, owner, rec, ttl))
+end
+-- Our record was evicted. The lock is ours all the same: a greater fence is as good.
+local lost = n.use == 'foreign' and value == owner
+if done and not lost then
+  leave(n, owner)
+  serve_protected(n)
+  return {4}
 end
 
-if not value or lost_record then
-  local head, deadline, wish
-  if not lost_record then head, deadline, wish = living_head(Q, B, W, now) end
-  if not head or head == owner then
-    local fence, max_end = grant(K, F, R, kept[1], us, now, owner, claim, now + ttl + delay)
-    if head then leave(Q, B, W, owner) end
-    return {0, fence, trust(ttl, delay, max_end, now)}
-  end
-  give(K, F, R, Q, B, W, base, us, now, head, deadline, wish)
-  value = head
+local head
+if lost then
+  n.use = 'free'
+else
+  local _, _, wish = living_head(n)
+  local limit = n.limit or wish and wish.limit
+  if limit and limit ~= claim.limit then return {3, tonumber(limit)} end
+  head = serve(n, owner)
+end
+if (not head or head == owner) and fits(n, owner, claim) then
+  local fence, max_end, floor = grant(n, owner, claim, n.now + ttl + delay)
+  leave(n, owner)
+  serve_protected(n)
+  return granted(fence, floor, trust(ttl, delay, max_end, n.now))
 end
 
 local kind = 2
-if queueing then
+if ARGV[2] == '1' then
   kind = 1
-  for _, dead in ipairs(call('ZRANGEBYSCORE', B, '-inf', '(' .. text(now), 'LIMIT', 0, 16)) do
-    leave(Q, B, W, dead)
-  end
-  if not call('ZSCORE', Q, owner) then
-    local last = call('ZREVRANGE', Q, 0, 0, 'WITHSCORES')[2]
-    claim[9] = text(now)
-    call('HSET', W, owner, table.concat(claim, US) .. US)
-    call('ZADD', Q, text((last or 0) + 1), owner)
-  end
-  call('ZADD', B, text(now + liveness), owner)
-  if call('PTTL', B) < liveness then  -- rarely: the keys outlive the longest liveness in them
-    for _, key in ipairs({Q, B, W}) do call('PEXPIREAT', key, text(now + liveness + 60000)) end
-  end
+  join(n, owner, claim, tonumber(ARGV[3]))
 end
-
-local reply = {kind, call('PTTL', K)}
-local rec = call('HMGET', R, 'owner', 'fence', 'since', 'pid', 'broken', 'released', 'host', 'note')
-if rec[1] == value then
-  rec[3] = text(now - rec[3])
-  for i = 1, 8 do reply[i + 2] = rec[i] end
-end
-return reply
+return busy(n, {kind})
 )lua";
 
 }  // namespace holdfast::redis

@@ -1,38 +1,59 @@
-// An operator takes the name away. Answers {} if nobody held it, else the holder as `inspect` does.
+// An operator takes the name away.
 #pragma once
 
 #include <string_view>
 
 namespace holdfast::redis {
 
+// Answers {lock's PTTL (-2: nobody held it), {the holders as in view_lua; nothing: not of
+// holdfast}}.
 inline constexpr std::string_view break_lua = R"lua(
-local K, F, R, Q, B, W = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local now_mode, base = ARGV[1] == '1', ARGV[2]
-
-local value = call('GET', K)
-local us, now = clock()
-if not value then
-  hand_off(K, F, R, Q, B, W, base)
-  return {}
+local n, now_mode = name_at(1), ARGV[1] == '1'
+n.base = ARGV[2]
+n.us, n.now = clock()
+look(n, call('GET', n.K))
+drop_ended(n)
+if n.use == 'free' then
+  serve_protected(n)
+  return {-2, {}}
 end
-local reply = {call('PTTL', K)}
-local rec = call('HMGET', R, 'owner', 'fence', 'since', 'pid', 'broken', 'released', 'host', 'note',
-                 'client')
-local ours = rec[1] == value
-if ours then
-  rec[3] = text(now - rec[3])
-  for i = 1, 8 do reply[i + 1] = rec[i] end
-elseif not now_mode then
+if n.use == 'foreign' and not now_mode then
   return redis.error_reply('HOLDFAST_FOREIGN another Redis client holds it')
 end
-if now_mode or rec[6] == '1' then
-  call('DEL', K, R)
-  hand_off(K, F, R, Q, B, W, base)
-else
-  call('HDEL', R, 'broken')  -- needs no memory, so that the next write passes on a full server
-  call('HSET', R, 'broken', '1')
+
+-- HDEL needs no memory, so that the next write passes on a full server.
+local function mark_broken(owner, rec)
+  if n.use == 'exclusive' then
+    call('HDEL', n.R, 'broken')
+    call('HSET', n.R, 'broken', '1')
+  else
+    call('HDEL', n.R, '')
+    rec.broken = '1'
+    write_record(n, owner, rec)
+  end
 end
-if ours and rec[6] == '0' then redis.pcall('PUBLISH', base .. rec[9], 'broken ' .. value) end
+
+local reply, told = {call('PTTL', n.K), {}}, {}
+local holders = n.use == 'foreign' and {} or in_order(n)
+for i, owner in ipairs(holders) do
+  local rec = show(n, i <= SHOWN_MAX and reply[2] or {}, owner)
+  if rec.released == '0' then
+    told[#told + 1] = {rec.client, 'broken ' .. owner}
+    if not now_mode then mark_broken(owner, rec) end
+  elseif n.use == 'shared' then
+    drop(n, owner)
+  else
+    now_mode = true
+  end
+end
+if now_mode then
+  call('DEL', n.K, n.R, n.E, n.O)
+  n.use, n.value, n.limit = 'free', false, nil
+elseif n.use == 'shared' then
+  end_with_the_last(n)
+end
+serve_protected(n)
+for _, one in ipairs(told) do tell(n, one[1], one[2]) end
 return reply
 )lua";
 

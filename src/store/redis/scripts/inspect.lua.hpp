@@ -5,32 +5,39 @@
 
 namespace holdfast::redis {
 
-// Replies {last fence, lock's PTTL (-2: free, -1: held without end), {holder fields or nothing},
-// {owner, ms waited, pid, host, note of each living waiter in order}}.
+// Replies {last fence, lock's PTTL (-2: free, -1: held without end), {the holders as in view_lua;
+// nothing: not of holdfast}, {owner, ms waited, pid, host, note, mode, permits, limit of each
+// living waiter in order}}.
 inline constexpr std::string_view inspect_lua = R"lua(
-local K, F, R, Q, B, W = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local value = call('GET', K)
-local us, now = clock()
+local n = name_at(1)
+n.us, n.now = clock()
+look(n, call('GET', n.K))
 
-local holder = {}
-local rec = call('HMGET', R, 'owner', 'fence', 'since', 'pid', 'broken', 'released', 'host', 'note')
-if value and rec[1] == value then
-  rec[3] = text(now - rec[3])
-  holder = rec
+local left, holders, shown = call('PTTL', n.K), {}, 0
+if n.use == 'exclusive' then
+  show(n, holders, n.value)
+elseif n.use == 'shared' then
+  for _, owner in ipairs(in_order(n)) do
+    if tonumber(call('ZSCORE', n.E, owner)) > n.now and shown < SHOWN_MAX then
+      show(n, holders, owner)
+      shown = shown + 1
+    end
+  end
+  if shown == 0 then left = -2 end
 end
 
 local waiters = {}
-for _, owner in ipairs(call('ZRANGE', Q, 0, 999)) do
-  local deadline, wish = call('ZSCORE', B, owner), call('HGET', W, owner)
-  if wish and deadline and tonumber(deadline) >= now then
-    local claim = {}
-    for field in string.gmatch(wish, '([^\31]*)\31') do claim[#claim + 1] = field end
-    for _, field in ipairs({owner, text(now - claim[9]), claim[6], claim[7], claim[8]}) do
+for _, owner in ipairs(call('ZRANGE', n.Q, 0, SHOWN_MAX - 1)) do
+  local deadline, packed = call('ZSCORE', n.B, owner), call('HGET', n.W, owner)
+  if packed and deadline and tonumber(deadline) >= n.now then
+    local wish = unpack_wish(packed)
+    for _, field in ipairs({owner, text(n.now - wish.since), wish.pid, wish.host, wish.note,
+                            wish.mode, wish.permits, wish.limit}) do
       waiters[#waiters + 1] = field
     end
   end
 end
-return {call('GET', F) or '0', call('PTTL', K), holder, waiters}
+return {call('GET', n.F) or '0', left, holders, waiters}
 )lua";
 
 }  // namespace holdfast::redis

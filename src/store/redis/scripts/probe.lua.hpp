@@ -30,8 +30,9 @@ end
 local keyed = {
   {'GET', key}, {'MGET', key}, {'SET', key, '1'}, {'DEL', key}, {'EXISTS', key}, {'PTTL', key},
   {'PEXPIREAT', key, '1'}, {'HSET', key, 'f', '1'}, {'HGET', key, 'f'}, {'HMGET', key, 'f'},
-  {'HDEL', key, 'f'}, {'ZADD', key, '1', 'm'}, {'ZREM', key, 'm'}, {'ZRANGE', key, '0', '0'},
-  {'ZREVRANGE', key, '0', '0'}, {'ZRANGEBYSCORE', key, '0', '1'}, {'ZSCORE', key, 'm'},
+  {'HDEL', key, 'f'}, {'HLEN', key}, {'HVALS', key}, {'ZADD', key, '1', 'm'}, {'ZCARD', key},
+  {'ZREM', key, 'm'}, {'ZRANGE', key, '0', '0'}, {'ZREVRANGE', key, '0', '0'},
+  {'ZRANGEBYSCORE', key, '0', '1'}, {'ZSCORE', key, 'm'},
 }
 for _, command in ipairs(keyed) do
   if not redis.acl_check_cmd(unpack(command)) then missing[#missing + 1] = command[1] end

@@ -5,12 +5,15 @@
 
 namespace holdfast::redis {
 
-inline constexpr std::string_view withdraw_lua = R"lua(
-local K, F, R, Q, B, W, G = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local owner, keep, gone, base = ARGV[1], ARGV[2] == '1', ARGV[3], ARGV[4]
+// KEYS: the eight of the name, the owner's tombstone and, to mark a run done, its mark.
+
+// Stands before the functions that a release with nobody waiting does not need.
+inline constexpr std::string_view withdraw_alone_lua = R"lua(
+local K, R, Q, G = KEYS[1], KEYS[3], KEYS[4], KEYS[9]
+local owner, keep, gone, remember = ARGV[1], ARGV[2] == '1', ARGV[3], ARGV[5]
 
 local value = redis.pcall('GET', K)
-local free, had, broken = value == false, 0, false
+local had, broken = 0, false
 if value == owner then
   local rec = call('HMGET', R, 'owner', 'released', 'min_end', 'broken')
   local min_end = 0
@@ -27,15 +30,54 @@ if value == owner then
       call('HSET', R, 'released', '1')
     else
       call('DEL', K, R)
-      free = true
+      value = false
     end
   end
 end
+if had == 1 and gone == '0' and remember == '0' and not call('ZRANGE', Q, 0, 0)[1] then return 1 end
+)lua";
+
+inline constexpr std::string_view withdraw_lua = R"lua(
+local n = name_at(1)
+n.base = ARGV[4]
+n.us, n.now = clock()
+
+local function give_back_beside(rec)
+  broken = rec.broken == '1'
+  if keep and tonumber(rec.min_end) > n.now then
+    set_released(n, owner, rec)
+  else
+    drop(n, owner)
+    end_with_the_last(n)
+  end
+end
+
+-- True if the run is marked done by this owner, now or before. A mark that stands is not replaced.
+local function finish_run(held)
+  local by = call('GET', KEYS[10])
+  if by then return by == owner end
+  if held then call('SET', KEYS[10], owner, 'PX', remember) end
+  return held
+end
+
+if type(value) == 'table' then
+  n.use = 'foreign'  -- a key of another type
+else
+  look(n, value)
+  drop_ended(n)
+  local rec = n.use == 'shared' and held_by(n, owner)
+  if rec then
+    had = 1
+    give_back_beside(rec)
+  end
+end
+local held = had == 1
 -- A broken holder that asked again waits behind itself. Nobody else both holds and waits.
-if had == 0 or broken then had = math.max(had, leave(Q, B, W, owner)) end
--- After a write that needs no memory, so that a full server takes it too.
+if not held or broken then had = math.max(had, leave(n, owner)) end
+-- After a write that needs no memory, so that a full server takes these too.
+if remember ~= '0' and finish_run(held) then had = 1 end
 if gone ~= '0' then call('SET', G, '1', 'PX', gone) end
-if free then hand_off(K, F, R, Q, B, W, base) end
+serve_protected(n)
 return had
 )lua";
 
