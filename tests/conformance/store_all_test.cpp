@@ -178,7 +178,7 @@ TEST_P(StoreAll, ManyAtOnce) {
     all.push_back(claim("n/" + std::to_string(i)));
   }
   EXPECT_EQ(store().grant_all(all).size(), 32U);
-  EXPECT_EQ(store().list("n/").names.size(), 32U);
+  EXPECT_EQ(store().list_all("n/").size(), 32U);
   EXPECT_EQ(store().all_busy({claim("x"), claim("n/31")}).which, 1U);
 }
 

@@ -11,14 +11,9 @@ class StorePeople : public StoreTest {
  protected:
   std::set<std::string> listed(const std::string& prefix) {
     std::set<std::string> names;
-    std::string cursor;
-    do {
-      const Page page = store().list(prefix, cursor);
-      for (const NameView& view : page.names) {
-        names.insert(view.name);
-      }
-      cursor = page.next_cursor;
-    } while (!cursor.empty());
+    for (const NameView& view : store().list_all(prefix)) {
+      names.insert(view.name);
+    }
     return names;
   }
 };

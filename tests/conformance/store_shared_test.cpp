@@ -299,9 +299,9 @@ TEST_P(StoreShared, IsListedOnce) {
   store().grant(reader());
   store().grant(reader());
   store().grant(reader("other"));
-  const Page page = store().list();
-  ASSERT_EQ(page.names.size(), 2U);
-  EXPECT_EQ(page.names[0].holders.size() + page.names[1].holders.size(), 3U);
+  const std::vector<NameView> names = store().list_all();
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[0].holders.size() + names[1].holders.size(), 3U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "tests/support/required.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace holdfast::conformance {
@@ -99,6 +100,17 @@ NameView Speaker::inspect(const std::string& name) {
 Page Speaker::list(const std::string& prefix, const std::string& cursor) {
   return expect<Page>(
       ask<ListReply>([&](auto done) { store_->list(prefix, cursor, std::move(done)); }), "a page");
+}
+
+std::vector<NameView> Speaker::list_all(const std::string& prefix) {
+  std::vector<NameView> all;
+  std::string cursor;
+  do {
+    Page page = list(prefix, cursor);
+    std::ranges::move(page.names, std::back_inserter(all));
+    cursor = page.next_cursor;
+  } while (!cursor.empty());
+  return all;
 }
 
 BreakDone Speaker::break_name(const std::string& name, BreakMode mode) {

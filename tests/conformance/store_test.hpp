@@ -41,6 +41,7 @@ class Speaker {
   WithdrawReply withdraw(const Claim& claim, WithdrawOptions options = {});
   NameView inspect(const std::string& name);
   Page list(const std::string& prefix = {}, const std::string& cursor = {});
+  std::vector<NameView> list_all(const std::string& prefix = {});  // every page
   BreakDone break_name(const std::string& name, BreakMode mode = BreakMode::ask_holder);
 
   // The verbs in the one way they should end; anything else is a failure of the test.

@@ -117,7 +117,7 @@ Request amend_request(const Claim& claim, const Settings& settings) {
 }
 
 Request withdraw_request(const Claim& claim, WithdrawOptions options, const Settings& settings) {
-  const bool done = options.remember > Duration{};
+  const bool done = options.remember > Duration{} && !claim.run_id.empty();
   Request request = Request::of_script(scripts().withdraw, name_keys + (done ? 2 : 1));
   add_keys(request, settings.keys, claim.name);
   request.add(settings.keys.tombstone(claim.name, claim.owner));
@@ -128,7 +128,7 @@ Request withdraw_request(const Claim& claim, WithdrawOptions options, const Sett
       .add(options.keep_min_hold ? "1" : "0")
       .add_number(options.tombstone ? std::max<std::int64_t>(milliseconds_of(claim.ttl), 1) : 0)
       .add(settings.channel_base)
-      .add_number(milliseconds_of(options.remember));
+      .add_number(done ? milliseconds_of(options.remember) : 0);
   return request;
 }
 

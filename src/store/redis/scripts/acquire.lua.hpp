@@ -35,7 +35,9 @@ end
 )lua";
 
 inline constexpr std::string_view acquire_lua = R"lua(
-local function granted(fence, floor, trusted) return {0, tonumber(fence), trusted, tonumber(floor)} end
+local function granted(fence, floor, trusted)
+  return {0, tonumber(fence), trusted, tonumber(floor)}
+end
 
 look(n, value)
 drop_ended(n)

@@ -35,9 +35,11 @@ local function read_record(n, owner)
   rec.value = value
   return rec
 end
-local function write_record(n, owner, rec) call('HSET', n.R, owner, pack(RECORD, rec, rec.value)) end
+local function write_record(n, owner, rec)
+  call('HSET', n.R, owner, pack(RECORD, rec, rec.value))
+end
 
--- What the lock key says while several may hold the name, and what limit (0: readers) it says so of.
+-- What the lock key says while several may hold the name; the limit (0: readers) that it says.
 local function shared_value(limit) return limit == '0' and 'shared' or 'permits/' .. limit end
 local function shared_limit(value)
   return value == 'shared' and '0' or string.match(value, '^permits/(%d+)$')
