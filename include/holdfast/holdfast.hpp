@@ -9,6 +9,9 @@
 #include <holdfast/observer.hpp>
 #include <holdfast/operation.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/recursive_mutex.hpp>
 #include <holdfast/run.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/types.hpp>
 #include <holdfast/version.hpp>

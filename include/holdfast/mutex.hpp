@@ -9,20 +9,19 @@
 #pragma once
 
 #include <holdfast/client.hpp>
+#include <holdfast/lockable.hpp>
 #include <holdfast/operation.hpp>
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace holdfast {
 
-// Not reentrant. Threads of one process also exclude each other, through the store. Unlike
-// std::mutex, a Mutex can be lost while locked: long work must watch lease().lost(); another thread
-// or process may then be granted while this one has yet to unlock.
+// Not reentrant: a thread that waits for what it holds itself gets errc::would_deadlock. Threads of
+// one process also exclude each other, through the store. Unlike std::mutex, a Mutex can be lost
+// while locked: long work must watch lease().lost(); another thread or process may then be granted
+// while this one has yet to unlock.
 //
 // Thread-safe. The thread that locked must be the one that unlocks.
 class Mutex {
@@ -35,7 +34,8 @@ class Mutex {
 
   const std::string& name() const noexcept { return name_; }
 
-  // Throws Error: busy or timed_out, cancelled, or a failure. With `ec` the lease is empty then.
+  // Throws Error: busy or timed_out, cancelled, would_deadlock, or a failure. With `ec` the lease
+  // is empty then.
   Lease acquire(const Wait& wait = {});
   Lease acquire(const Wait& wait, std::error_code& ec);
 
@@ -43,22 +43,20 @@ class Mutex {
   [[nodiscard]] std::optional<Lease> try_acquire();
   [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& ec);
 
-  // Throws Error{closed} if the client is closed; everything else is told to the handler.
+  // Throws Error{closed} if the client is closed; everything else is told to the handler. Belongs
+  // to no thread: it may wait for what the calling thread holds.
   Operation start_acquire(const Wait& wait, LeaseHandler handler);
 
-  // --- BasicLockable, Lockable, TimedLockable ---
+  // --- BasicLockable, Lockable, TimedLockable: by thread; throw Error as acquire() does ---
   void lock();
   [[nodiscard]] bool try_lock();
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return try_lock_within(bounded(timeout));
+    return try_lock_within(detail::timeout_of(timeout));
   }
   template <class Clock, class Dur>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Dur>& deadline) {
-    // In floating point: a deadline far away, in either direction, must not overflow.
-    using Seconds = std::chrono::duration<double>;
-    return try_lock_within(
-        bounded(Seconds{deadline.time_since_epoch()} - Seconds{Clock::now().time_since_epoch()}));
+    return try_lock_within(detail::timeout_until(deadline));
   }
   void unlock() noexcept;  // a failed release is told to the Observer; the TTL frees the name
 
@@ -66,23 +64,12 @@ class Mutex {
   const Lease& lease() const;
 
  private:
-  // A huge or negative timeout must neither overflow nor wait for ever.
-  template <class Rep, class Period>
-  static Duration bounded(const std::chrono::duration<Rep, Period>& timeout) {
-    using Seconds = std::chrono::duration<double>;
-    if (Seconds{timeout} >= Seconds{ttl_max}) {
-      return ttl_max;
-    }
-    return timeout.count() < 0 ? Duration{0} : std::chrono::ceil<Duration>(timeout);
-  }
   bool try_lock_within(Duration timeout);
-  void keep(Lease lease);
 
   std::shared_ptr<detail::ClientCore> core_;
   std::string name_;
   LeaseOptions options_;
-  mutable std::mutex mutex_{};
-  std::map<std::thread::id, Lease> held_{};  // by who locked: one, or more after a loss
+  std::unique_ptr<detail::HeldByThread> held_;
 };
 
 }  // namespace holdfast

@@ -65,6 +65,8 @@ class AcquireMachine {
   // After a finish without a grant: what must be withdrawn, if anything may be left.
   std::optional<WithdrawOptions> clean_up() const;
   const std::optional<Holder>& holder() const noexcept { return result_.holder; }
+  // The store's last word was that we have to wait.
+  bool told_busy() const noexcept { return word_ == Word::busy; }
 
  private:
   enum class Word : std::uint8_t { none, busy, failed };

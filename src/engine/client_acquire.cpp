@@ -61,7 +61,7 @@ ClientCore::Outcome ClientCore::acquire(const Ask& ask, const Wait& wait) {
     lane.reset();
     finish_on_loop(machine, action, wait);
   }
-  return conclude(machine, ask.options);
+  return conclude(machine, ask.options, thread_number());
 }
 
 // The first request, sent by the calling thread itself: no hop between threads if it is granted.
@@ -145,8 +145,9 @@ void ClientCore::finish_on_loop(AcquireMachine& machine, AcquireAction action, c
   const OwnerId owner = machine.claim().owner;
   const auto blocked = std::make_shared<BlockedWait>();
   ++tally_.waiting;
-  on_loop([machine, action, wake = WakeCaller{blocked}](Engine& engine) mutable {
-    engine.acquire(std::move(machine), action, std::move(wake));
+  on_loop([machine, action, wake = WakeCaller{blocked},
+           thread = thread_number()](Engine& engine) mutable {
+    engine.acquire(std::move(machine), action, std::move(wake), thread);
   });
   const auto stop = [&] { cancel(owner); };
   const std::stop_callback on_stop{wait.stop, stop};
@@ -158,11 +159,14 @@ void ClientCore::finish_on_loop(AcquireMachine& machine, AcquireAction action, c
   --tally_.waiting;
 }
 
-ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine,
-                                         const LeaseOptions& options) {
+ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine, const LeaseOptions& options,
+                                         std::uint32_t thread) {
   AcquireResult result = machine.result();
+  if (result.code == errc::would_deadlock) {
+    result.detail = "this thread itself holds what it would wait for; release that first";
+  }
   if (!result.code) {
-    if (Lease lease = make_lease(machine, options)) {
+    if (Lease lease = make_lease(machine, options, thread)) {
       return {std::move(lease), {}, {}};
     }
     // Granted while the client was closed: nobody would watch over it.
@@ -178,7 +182,8 @@ ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine,
   return {Lease{}, result.code, result.detail};
 }
 
-Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& options) {
+Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& options,
+                             std::uint32_t thread) {
   const AcquireResult& result = machine.result();
   const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
                                   result.provisional};
@@ -186,6 +191,7 @@ Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& 
   auto state = std::make_shared<LeaseState>(machine.claim(), result.fence, result.floor,
                                             watchdog.trusted_until());
   state->tombstone = result.tombstone;
+  state->thread = thread;
   state->core = shared_from_this();
   // The loop needs to hear of it only when there is something to do for it.
   const Instant first_due = result.provisional ? Instant{} : watchdog.next_timer().value();
@@ -227,7 +233,10 @@ class ClientCore::AsyncWait {
       });
     }
   }
-  void end(const AcquireMachine& machine) { deliver(core_->conclude(machine, options_)); }
+  // An asynchronous wait, and the lease that comes of it, belong to no thread.
+  void end(const AcquireMachine& machine) {
+    deliver(core_->conclude(machine, options_, no_thread));
+  }
   void refuse(Refusal refusal) { deliver(refused(refusal.code, std::move(refusal.detail))); }
 
  private:

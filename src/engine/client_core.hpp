@@ -43,6 +43,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   // Gives back the lease of `run` and marks it done, in one step. Blocks until the store has said
   // so, or until the lease is over. No code: it is done.
   Outcome finish(Lease lease, const Ask& run, Duration remember);
+  // A writer's lease becomes a reader's. Throws Error; the lease is then what it was, or unknown.
+  void downgrade(const Lease& held);
   void abandon(const OwnerId& owner) noexcept;
   void report_stale(const OwnerId& owner) noexcept;
 
@@ -73,9 +75,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   Claim make_claim(const Ask& ask, Runtime& random) const;
   AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
   void finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait);
-  Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options);
+  // `thread`: that was blocked in it, if one was.
+  Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options,
+                   std::uint32_t thread);
   // Empty if the client is closed: the lease would not be watched over.
-  Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options);
+  Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options,
+                   std::uint32_t thread);
   std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);
   WithdrawReply withdraw_until(const Claim& claim, WithdrawOptions options, Instant give_up_at);
   bool usable() const noexcept;

@@ -40,7 +40,7 @@ std::error_code ClientCore::release(const std::shared_ptr<LeaseState>& lease) no
     code = errc::not_owner;
   }
   if (code && code != errc::not_owner) {
-    on_loop([claim = lease->claim](Engine& engine) {
+    on_loop([claim = Claim(lease->claim)](Engine& engine) {
       engine.clean_up(claim, {.keep_min_hold = true, .tombstone = true});
     });
   }
@@ -55,6 +55,28 @@ std::error_code ClientCore::release(const std::shared_ptr<LeaseState>& lease) no
   return code;
 } catch (...) {
   return errc::outcome_unknown;  // out of memory: the TTL is the safety net
+}
+
+void ClientCore::downgrade(const Lease& held) {
+  const std::shared_ptr<LeaseState>& lease = held.state_;
+  const OwnerId owner = lease->claim.owner;
+  if (!lease->valid(BootClock::now())) {
+    const bool lost = lease->phase.load() == LeasePhase::lost;
+    throw Error{lost ? lease->why.load() : errc::expired, "only a lease that is held can change"};
+  }
+  Claim claim = lease->claim;
+  claim.mode = Mode::shared;
+  const auto reply =
+      ask_store<AmendReply>([&](Store& store, auto done) { store.amend(claim, std::move(done)); });
+  if (const auto* gone = std::get_if<Gone>(&reply)) {
+    on_loop([owner](Engine& engine) { engine.verify(owner); });
+    throw Error{gone->reason == GoneReason::broken ? errc::broken : errc::taken, {}};
+  }
+  if (const auto* failed = std::get_if<Failed>(&reply)) {
+    const bool unknown = failed->may_have_had_effect;
+    throw Error{unknown ? make_error_code(errc::outcome_unknown) : failed->code, failed->detail};
+  }
+  on_loop([owner](Engine& engine) { engine.downgraded(owner); });
 }
 
 // Not urgent: the engine sees by itself that the lease is not held any more.

@@ -44,13 +44,41 @@ void Engine::start(AcquireMachine machine, AcquireHandler handler) {
   acquire(std::move(machine), first, std::move(handler));
 }
 
-void Engine::acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler) {
+void Engine::acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler,
+                     std::uint32_t thread) {
   const OwnerId owner = machine.claim().owner;
-  waits_.emplace(owner, std::make_unique<Wait>(std::move(machine), std::move(handler)));
+  waits_.emplace(owner, std::make_unique<Wait>(std::move(machine), std::move(handler), thread));
+  Wait& wait = *waits_.at(owner);
   if (closing_) {
-    action = waits_.at(owner)->machine.cancel(runtime_.now(), errc::closed);
+    action = wait.machine.cancel(runtime_.now(), errc::closed);
   }
-  step(owner, action);
+  step(owner, unless_it_waits_for_itself(wait, action));
+}
+
+AcquireAction Engine::unless_it_waits_for_itself(Wait& wait, AcquireAction action) {
+  if (action == AcquireAction::finish || !waits_for_itself(wait)) {
+    return action;
+  }
+  return wait.machine.cancel(runtime_.now(), errc::would_deadlock);
+}
+
+bool Engine::waits_for_itself(const Wait& wait) const {
+  if (wait.thread == no_thread || !wait.machine.told_busy()) {
+    return false;
+  }
+  const Claim& claim = wait.machine.claim();
+  if (const auto& holder = wait.machine.holder()) {
+    const auto found = leases_.find(holder->owner);
+    if (found != leases_.end() && claim.limit == 0) {
+      const LeaseState& theirs = *found->second.state;
+      if (theirs.thread == wait.thread && theirs.phase.load() == LeasePhase::held) {
+        return true;
+      }
+    }
+  }
+  const std::uint32_t ours = own_.count(wait.thread, claim.name);
+  return ours != 0 &&
+         (claim.limit == 0 || claim.permits > claim.limit - std::min(ours, claim.limit));
 }
 
 void Engine::cancel(const OwnerId& owner, errc why) {
@@ -92,8 +120,9 @@ void Engine::send_ask(Wait& wait, Store::Queueing queueing) {
                         std::holds_alternative<Failed>(reply)) {
                       clean_up(answered.machine.claim(), {.tombstone = true});
                     }
+                    const auto next = unless_it_waits_for_itself(answered, action);
                     tell_holder(answered);
-                    step(owner, action);
+                    step(owner, next);
                   });
 }
 
@@ -188,9 +217,7 @@ void Engine::on_store_event(const StoreEvent& event) {
 
 void Engine::on_doubtful(const StoreEvent& event) {
   if (const auto* broken = std::get_if<MarkedBroken>(&event)) {
-    std::vector<OwnerId> renewals;
-    verify(broken->owner, renewals);
-    send_renewals(renewals);
+    verify(broken->owner);
   } else {
     on_doubt();
   }

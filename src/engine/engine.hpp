@@ -10,6 +10,7 @@
 #include "core/cleanup_machine.hpp"
 #include "core/lease_machine.hpp"
 #include "engine/lease_state.hpp"
+#include "engine/own_holds.hpp"
 
 #include <memory>
 #include <set>
@@ -44,14 +45,18 @@ class Engine {
   // Runs a new machine to its end.
   void start(AcquireMachine machine, AcquireHandler handler);
   // Runs `machine`, whose last action was `action`, to its end; then withdraws what it left, and
-  // calls `handler` once, never from inside this call.
-  void acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler);
+  // calls `handler` once, never from inside this call. Once the store says that it has to wait, and
+  // `thread` itself holds what is in the way, it ends with errc::would_deadlock.
+  void acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler,
+               std::uint32_t thread = no_thread);
   void cancel(const OwnerId& owner, errc why = errc::cancelled);  // unknown or ended: no effect
 
   // Watches over a granted lease until it is released, abandoned or lost.
   void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog);
   void forget(const OwnerId& owner);  // released or abandoned elsewhere
   void report_stale(const OwnerId& owner);
+  void downgraded(const OwnerId& owner);  // the store says so: it is a reader's lease now
+  void verify(const OwnerId& owner);      // something raised a doubt: ask the store now
 
   // Gives the lease back. Answers the code that Lease::release() documents.
   void release(const std::shared_ptr<LeaseState>& lease, ReleaseHandler handler);
@@ -68,13 +73,14 @@ class Engine {
 
  private:
   struct Wait {
-    Wait(AcquireMachine the_machine, AcquireHandler the_handler)
-        : machine(std::move(the_machine)), handler(std::move(the_handler)) {}
+    Wait(AcquireMachine the_machine, AcquireHandler the_handler, std::uint32_t the_thread)
+        : machine(std::move(the_machine)), handler(std::move(the_handler)), thread(the_thread) {}
 
     AcquireMachine machine;
     AcquireHandler handler;
     Runtime::TimerId timer = 0;
-    OwnerId told{};  // the holder that was last told to the sink
+    OwnerId told{};        // the holder that was last told to the sink
+    std::uint32_t thread;  // that waits for it
   };
   struct Watched {
     Watched(std::shared_ptr<LeaseState> the_state, const LeaseMachine& watchdog)
@@ -98,6 +104,8 @@ class Engine {
   using Due = std::pair<Instant, OwnerId>;
 
   void step(const OwnerId& owner, AcquireAction action);
+  AcquireAction unless_it_waits_for_itself(Wait& wait, AcquireAction action);
+  bool waits_for_itself(const Wait& wait) const;
   void send_ask(Wait& wait, Store::Queueing queueing);
   void arm(Wait& wait);
   void finish(const OwnerId& owner);
@@ -105,6 +113,7 @@ class Engine {
 
   void schedule(Watched& watched);
   void unschedule(Watched& watched);
+  void count_as_own(const LeaseState& lease);
   void arm_watchdog();
   void on_watchdog();
   bool enough_for_a_batch(std::set<Due>::const_iterator from, Instant until) const;
@@ -129,6 +138,7 @@ class Engine {
   EngineSink& sink_;
   std::unordered_map<OwnerId, std::unique_ptr<Wait>> waits_{};
   std::unordered_map<OwnerId, Watched> leases_{};
+  OwnHolds own_{};
   std::unordered_map<std::uint64_t, std::unique_ptr<Cleanup>> cleanups_{};
   std::set<Due> due_{};  // one entry a watched lease, by its next timer
   Runtime::TimerId watchdog_timer_ = 0;

@@ -30,6 +30,9 @@ void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdo
   }
   const OwnerId owner = lease->claim.owner;
   Watched& watched = leases_.try_emplace(owner, std::move(lease), watchdog).first->second;
+  if (watched.state->claim.mode == Mode::shared) {
+    count_as_own(*watched.state);
+  }
   std::vector<OwnerId> renewals;
   apply(watched, watched.machine.start(runtime_.now()), renewals);
   send_renewals(renewals);
@@ -42,7 +45,25 @@ void Engine::forget(const OwnerId& owner) {
   const auto found = leases_.find(owner);
   if (found != leases_.end()) {
     unschedule(found->second);
+    const LeaseState& lease = *found->second.state;
+    if (lease.claim.mode == Mode::shared && lease.thread != no_thread) {
+      own_.remove(lease.thread, lease.claim.name, lease.claim.permits);
+    }
     leases_.erase(found);
+  }
+}
+
+void Engine::count_as_own(const LeaseState& lease) {
+  if (lease.thread != no_thread) {
+    own_.add(lease.thread, lease.claim.name, lease.claim.permits);
+  }
+}
+
+void Engine::downgraded(const OwnerId& owner) {
+  const auto found = leases_.find(owner);
+  if (found != leases_.end() && found->second.state->claim.mode == Mode::exclusive) {
+    found->second.state->claim.mode = Mode::shared;
+    count_as_own(*found->second.state);
   }
 }
 
@@ -59,6 +80,12 @@ void Engine::verify(const OwnerId& owner, std::vector<OwnerId>& renewals) {
   if (found != leases_.end()) {
     apply(found->second, found->second.machine.verify(runtime_.now()), renewals);
   }
+}
+
+void Engine::verify(const OwnerId& owner) {
+  std::vector<OwnerId> renewals;
+  verify(owner, renewals);
+  send_renewals(renewals);
 }
 
 // May end `watched`.

@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "base/fork_generation.hpp"
+#include "engine/thread_number.hpp"
 
 #include <atomic>
 #include <functional>
@@ -58,7 +59,8 @@ struct HeldClaim {
   const std::size_t run;
   const std::uint32_t permits;
   const std::uint32_t limit;
-  const Mode mode;  // as granted
+  // A downgrade changes it, on the loop's thread.
+  mutable std::atomic<Mode> mode;
 };
 
 struct LeaseState {
@@ -79,6 +81,7 @@ struct LeaseState {
   std::atomic<LeasePhase> phase{LeasePhase::held};
   std::atomic<bool> stale{false};  // a guard refused the fence; the engine will say that it is lost
   bool tombstone = false;          // an acquire of this owner may still be on its way to the store
+  std::uint32_t thread = no_thread;  // that took it by a blocking call
 
   Instant trusted() const noexcept {
     return Instant{Duration{trusted_until.load(std::memory_order_acquire)}};

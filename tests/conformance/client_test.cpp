@@ -26,10 +26,10 @@ bool Recorder::await(Event::Kind kind, std::size_t times) const {
   return test::eventually([&] { return count(kind) >= times; });
 }
 
-Async::Async(Mutex& mutex, const Wait& wait) {
+Async::Async(UniqueFunction<Operation(LeaseHandler)> start) {
   auto promise = std::make_shared<std::promise<Answer>>();
   answer_ = promise->get_future();
-  operation_ = mutex.start_acquire(wait, [promise](std::error_code code, Lease lease) {
+  operation_ = start([promise](std::error_code code, Lease lease) {
     promise->set_value({code, std::move(lease)});
   });
 }

@@ -43,7 +43,11 @@ class Async {
     std::error_code code{};
     Lease lease{};
   };
-  Async(Mutex& mutex, const Wait& wait);
+  Async(Mutex& mutex, const Wait& wait)
+      : Async([&](LeaseHandler handler) { return mutex.start_acquire(wait, std::move(handler)); }) {
+  }
+  // `start` is given the handler.
+  explicit Async(UniqueFunction<Operation(LeaseHandler)> start);
   void cancel() { operation_.cancel(); }
   // Throws if the handler was not called within ten seconds.
   Answer get();
