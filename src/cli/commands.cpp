@@ -16,8 +16,7 @@ const std::vector<Command>& commands() {
       {"demo", "see the product at work: real processes, a real pause", demo_command},
 #endif
       {"sim", "replay seeds of the simulator", sim_command},
-      {"lab", "see why a lock alone is not enough: stories, computed by the real core",
-       lab_command},
+      {"lab", "see why a lock alone is not enough, and your own locks: a page", lab_command},
       {"completion", "print completions for bash, zsh or fish", completion_command},
   };
   return table;

@@ -1,11 +1,13 @@
 // `holdfast lab`, which `holdfast` starts.
-#include "base/duration_text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/holder_text.hpp"
 #include "cli/program.hpp"
 #include "cli/table.hpp"
+#include "lab/locks.hpp"
 #include "lab/picture.hpp"
 #include "lab/request.hpp"
+#include "lab/server.hpp"
 #include "lab/timeline_json.hpp"
 #include "sim/stories/experiment.hpp"
 #include "sim/stories/knob.hpp"
@@ -13,11 +15,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <signal.h>
+#include <unistd.h>
 
 namespace holdfast::cli {
 
@@ -30,6 +38,9 @@ struct LabOptions {
   std::string svg{};
   bool json = false;
   bool stories = false;
+  std::string port = "0";
+  std::string store{};
+  bool allow_break = false;
 };
 
 // "guard=on,pause=off"
@@ -99,6 +110,50 @@ void write_picture(const std::string& path, const lab::Request& request,
   }
 }
 
+int port_of(const LabOptions& options) {
+  int port = 0;
+  const char* const end = options.port.data() + options.port.size();
+  const auto parsed = std::from_chars(options.port.data(), end, port);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || port < 0 || port > 65535) {
+    throw UsageError{"--port " + options.port + " is not a port from 0 to 65535"};
+  }
+  return port;
+}
+
+// The page, until a signal ends it.
+int serve(const LabOptions& options) {
+  if (options.allow_break && options.store.empty()) {
+    throw UsageError{"--allow-break needs --store URL: whose locks?"};
+  }
+  const std::string address = lab::address_of(request_of(options));
+  const int port = port_of(options);
+  sigset_t ends{};
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are threads
+
+  std::optional<lab::Locks> locks;
+  if (!options.store.empty()) {
+    locks.emplace(options.store,
+                  lab::LockWords{[](const NameView& view) { return to_json(view); }, held_text});
+  }
+  const lab::Site site{{.locks = locks ? &*locks : nullptr, .allow_break = options.allow_break}};
+  lab::Server server{site, port};
+  const bool chosen = !options.story.empty() || !options.set.empty();
+  std::cout << "holdfast lab: open " << server.url() << (chosen ? "?" + address : "")
+            << " (Ctrl-C ends it)" << std::endl;
+  std::thread serving{[&server] {
+    server.run();
+    kill(getpid(), SIGTERM);  // if it ended by itself
+  }};
+  int signal = 0;
+  sigwait(&ends, &signal);
+  server.stop();
+  serving.join();
+  return exit_ok;
+}
+
 int lab_main(Arguments arguments) {
   LabOptions options;
   CommandLine line{"lab", "Shows what locks can and cannot do, computed by the real core."};
@@ -108,7 +163,12 @@ int lab_main(Arguments arguments) {
   line.option("--svg", options.svg, "FILE", "Write the picture to FILE (-: standard output)");
   line.flag("--json", options.json, "Print what happened as one JSON object");
   line.flag("--stories", options.stories, "List the stories, their switches, and the knobs");
-  line.footer("Example: holdfast lab --story gc-pause --set guard=on --svg pause.svg");
+  line.option("--port", options.port, "N", "Where the page is served, on this host only [0: any]");
+  line.option("--store", options.store, "URL", "Show the locks of this store too");
+  line.flag("--allow-break", options.allow_break, "Let the page break locks of the store");
+  line.footer(
+      "Without --svg, --json and --stories it serves a page and prints where.\n"
+      "Example: holdfast lab --story gc-pause --set guard=on --svg pause.svg");
   if (const auto code = line.parse(arguments)) {
     return *code;
   }
@@ -116,7 +176,7 @@ int lab_main(Arguments arguments) {
     return list_stories();
   }
   if (options.svg.empty() && !options.json) {
-    throw UsageError{"say --svg FILE, --json or --stories; see holdfast lab --help"};
+    return serve(options);
   }
   const lab::Request request = request_of(options);
   const sim::Timeline timeline = sim::tell(request.trial);
