@@ -100,9 +100,9 @@ TEST_F(C33SqlitePlace, RefusesANewerFormat) {
   expect<Granted>(acquire_at(path));
   Asker asker{factory_of(path)};
   expect<Granted>(asker.acquire(claim("b", 1)));
-  run_sql(path, "PRAGMA user_version=2");
+  run_sql(path, "PRAGMA user_version=3");
   expect_failed(asker.acquire(claim("c", 2)), errc::format_too_new, "update holdfast");
-  expect_failed(acquire_at(path), errc::format_too_new, "has format 2");
+  expect_failed(acquire_at(path), errc::format_too_new, "has format 3");
 }
 
 TEST_F(C33SqlitePlace, SaysThatAFileIsDamaged) {

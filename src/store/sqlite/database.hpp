@@ -54,6 +54,7 @@ class Statement {
     bool next();
     bool is_null(int column) const;
     std::int64_t integer(int column) const;
+    std::uint32_t count(int column) const { return static_cast<std::uint32_t>(integer(column)); }
     std::string text(int column) const;
     OwnerId owner(int column) const;
     Instant instant(int column) const { return Instant{Duration{integer(column)}}; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 
 namespace holdfast::sqlite {
 
@@ -16,17 +17,22 @@ inline Instant later(Instant from, Duration by) {
 }
 inline Duration left(Instant end, Instant now) { return std::max(end - now, Duration{0}); }
 
+// A row of `lease`: one hold, or the last fence of a name that nobody holds.
 struct LeaseRow {
   enum class State : std::uint8_t {
-    idle = 0,  // nobody has the name; the row only keeps its fence
+    idle = 0,  // nobody's; it only keeps the fence
     held = 1,
     broken = 2,    // held, and marked by an operator
-    released = 3,  // a tombstone of min_hold: the name is not free, but nobody is inside
+    released = 3,  // a tombstone of min_hold: it counts, but nobody is inside
   };
 
   std::int64_t id = 0;
   Fence fence = Fence::none;
+  Fence floor = Fence::none;
   State state = State::idle;
+  Mode mode = Mode::exclusive;
+  std::uint32_t permits = 1;
+  std::uint32_t limit = 0;
   Instant expires{};
   OwnerId owner{};
   Instant granted_at{};
@@ -34,6 +40,7 @@ struct LeaseRow {
   std::optional<Instant> min_end{};
   std::optional<Instant> max_end{};  // lock_delay included
   Who who{};
+  std::string value{};
 
   bool is_live(Instant now) const { return state != State::idle && now < expires; }
   bool is_held_by(const OwnerId& whom) const {
@@ -41,43 +48,69 @@ struct LeaseRow {
   }
   Holder view(Instant now) const {
     return {owner,
-            Mode::exclusive,
+            mode,
             fence,
             who,
             now - granted_at,
             left(expires, now),
             state == State::broken,
-            state == State::released};
+            state == State::released,
+            permits,
+            limit,
+            value};
   }
 };
 
 struct WaiterRow {
   std::int64_t ticket = 0;
-  OwnerId owner{};
+  Claim claim{};          // all that a grant needs
   Instant alive_until{};  // the last beat + liveness
   Instant joined_at{};
-  Duration lock_delay{};
-  Duration min_hold{};
-  Duration max_hold{};
-  Who who{};
 
   bool is_alive(Instant now) const { return now <= alive_until; }
 };
 
-// A new hold, without its expiry.
-inline LeaseRow new_hold(const OwnerId& owner, Duration lock_delay, Duration min_hold,
-                         Duration max_hold, const Who& who, Instant now) {
+// A run that is done, until `ends`.
+struct DoneRow {
+  OwnerId owner{};
+  Instant ends{};
+};
+
+// The boot that runs: its row in `clock`, and when its first process met the file.
+struct Boot {
+  std::int64_t id = 0;
+  Instant met_at{};
+  std::int64_t met_at_unix_us = 0;
+};
+
+// When a mark of an earlier boot ends. Its time since then is only known by the wall clock, which
+// is read once a boot. Set back, it makes a mark last longer: by `remember` from here at most.
+inline Instant end_in_later_boot(const Boot& boot, std::int64_t end_unix_us, Duration remember) {
+  const std::int64_t left_us = std::max<std::int64_t>(end_unix_us - boot.met_at_unix_us, 0);
+  const Duration longest = Duration::max() / 2;
+  const Duration rest = left_us > longest / std::chrono::microseconds{1}
+                            ? longest
+                            : Duration{std::chrono::microseconds{left_us}};
+  return later(boot.met_at, std::min(rest, remember));
+}
+
+// A new hold, without its fence and expiry.
+inline LeaseRow new_hold(const Claim& claim, Instant now) {
   LeaseRow row;
   row.state = LeaseRow::State::held;
-  row.owner = owner;
+  row.mode = claim.mode;
+  row.permits = claim.permits;
+  row.limit = claim.limit;
+  row.owner = claim.owner;
   row.granted_at = now;
-  row.lock_delay = lock_delay;
-  row.who = who;
-  if (min_hold > Duration{0}) {
-    row.min_end = later(now, min_hold);
+  row.lock_delay = claim.lock_delay;
+  row.who = claim.who;
+  row.value = claim.value;
+  if (claim.min_hold > Duration{0}) {
+    row.min_end = later(now, claim.min_hold);
   }
-  if (max_hold > Duration{0}) {
-    row.max_end = later(later(now, max_hold), lock_delay);
+  if (claim.max_hold > Duration{0}) {
+    row.max_end = later(later(now, claim.max_hold), claim.lock_delay);
   }
   return row;
 }

@@ -4,26 +4,24 @@
 
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/host_clock.hpp"
+#include "store/sqlite/rows.hpp"
 
 #include <string>
 
 namespace holdfast::sqlite {
 
-inline constexpr std::int64_t format_version = 1;
+inline constexpr std::int64_t format_version = 2;
 inline constexpr std::int64_t application_id = 0x686f6c64;  // "hold"
 
-// The row of table `clock` that stands for this boot and time namespace.
-using ClockId = std::int64_t;
-
 struct OpenedSchema {
-  ClockId clock = 0;
+  Boot boot{};
   std::string file_id{};  // drawn when the tables were made: tells one file from another
 };
 
-// Makes the tables if the file is empty, and this boot's clock row if it is not there. Any number
-// of processes may do so at once. Throws Error{format_too_new, storage_unsafe}; SqlError that
-// is_busy() when it is somebody else's turn.
-OpenedSchema open_schema(Database& database, const HostClock& clock);
+// Makes the tables if the file is empty, brings those of an older format to this one, and makes
+// this boot's clock row if it is not there. Any number of processes may do so at once. Throws
+// Error{format_too_new, storage_unsafe}; SqlError that is_busy() when it is somebody else's turn.
+OpenedSchema open_schema(Database& database, const HostClock& clock, Instant now);
 
 // Throws Error{format_too_new} if a newer holdfast has changed the file since it was opened.
 class FormatCheck {

@@ -34,13 +34,13 @@ Database& writable(Database& database, const LockFile& file) {
 
 }  // namespace
 
-Session::Session(const Settings& settings, Crowd& crowd)
+Session::Session(const Settings& settings, Crowd& crowd, Instant now)
     : clock_(settings.clock ? *settings.clock : HostClock::of_this_process()),
       file_(prepare(settings, crowd)),
       open_(file_),
       database_(file_.path()),
-      schema_(open_schema(writable(database_, file_), clock_)),
-      table_(database_, schema_.clock),
+      schema_(open_schema(writable(database_, file_), clock_, now)),
+      table_(database_, schema_.boot),
       wake_(file_.path()) {
   open_.note_companions(file_);
   if (!crowd.agrees_on({file_.id(), schema_.file_id})) {

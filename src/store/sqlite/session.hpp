@@ -16,10 +16,10 @@ namespace holdfast::sqlite {
 class Session {
  public:
   // Throws Error, or SqlError that is_busy() when opening has to be tried again.
-  Session(const Settings& settings, Crowd& crowd);
+  Session(const Settings& settings, Crowd& crowd, Instant now);
 
   // Runs `step` in a write transaction and commits. `flush`: whether it is expected to hand out a
-  // fence; if it does so against expectation it is run again.
+  // fence or a done mark; if it does so against expectation it is run again.
   template <class Body>
   auto write(const Runtime& runtime, Flush flush, std::uint64_t chance, Body body) {
     for (;;) {
@@ -55,9 +55,11 @@ class Session {
     Transaction transaction(database_, Transaction::Kind::write);
     file_.require_unchanged();
     format_.require_known();
-    Step step{runtime.now(), clock_.unix_us(), flush, false};
+    Step step{.now = runtime.now(), .unix_us = clock_.unix_us(), .flush = flush};
     auto result = body(verbs_, step);
-    if (flush == Flush::yes) {
+    if (step.finished) {
+      table_.sweep_done(chance, step.now);
+    } else if (flush == Flush::yes) {
       table_.sweep(chance, step.now);
     }
     transaction.commit();

@@ -13,16 +13,25 @@ namespace holdfast::sqlite {
 
 namespace {
 
+Failed invalid(std::string why) {
+  return {make_error_code(errc::invalid_options), false, std::move(why)};
+}
+
 std::optional<Failed> why_refused(const Claim& claim) {
   if (std::string why = why_invalid_name(claim.name); !why.empty()) {
     return Failed{make_error_code(errc::invalid_name), false, "the name " + why};
   }
-  if (claim.mode != Mode::exclusive) {
-    return Failed{make_error_code(errc::unsupported), false, "sqlite: has no shared mode"};
-  }
   if (claim.ttl < ttl_min || claim.ttl > ttl_max) {
-    return Failed{make_error_code(errc::invalid_options), false,
-                  "the TTL must be from 100ms to 10 years"};
+    return invalid("the TTL must be from 100ms to 10 years");
+  }
+  if (claim.limit != 0 && (claim.mode != Mode::shared || claim.limit > limit_max ||
+                           claim.permits == 0 || claim.permits > claim.limit)) {
+    return invalid("permits must be from 1 to the limit, and the limit at most " +
+                   std::to_string(limit_max));
+  }
+  if (claim.value.size() > value_size_max) {
+    return invalid("the value must not be longer than " + std::to_string(value_size_max) +
+                   " bytes");
   }
   return std::nullopt;
 }
@@ -43,7 +52,7 @@ void SqliteStore::submit(UniqueFunction<Reply()> step, UniqueFunction<void(Reply
 
 Session& SqliteStore::session() {
   if (!session_) {
-    session_ = std::make_unique<Session>(*settings_, *crowd_);
+    session_ = std::make_unique<Session>(*settings_, *crowd_, runtime_.now());
     if (std::exchange(had_session_, true) && listener_) {
       listener_->doubt();
     }
@@ -90,10 +99,26 @@ AcquireReply SqliteStore::acquire_now(const Claim& claim, Queueing queueing) {
                    [&](Verbs& verbs, Step& step) { return verbs.acquire(claim, queueing, step); });
   if (queues && std::holds_alternative<Granted>(reply)) {
     crowd_->note_holder(claim.owner);
-  } else if (queues && std::holds_alternative<Busy>(reply)) {
+  } else if (queues && !std::holds_alternative<Queued>(reply)) {
     crowd_->forget(claim.owner);
   }
   return reply;
+}
+
+void SqliteStore::acquire_all(std::span<const Claim> claims,
+                              UniqueFunction<void(AcquireAllReply)> done) {
+  submit<AcquireAllReply>(
+      [this, all = std::vector<Claim>(claims.begin(), claims.end())]() -> AcquireAllReply {
+        for (const Claim& claim : all) {
+          if (auto refused = why_refused(claim)) {
+            return *std::move(refused);
+          }
+        }
+        return session().write(
+            runtime_, Flush::yes, requests_.chance(),
+            [&](Verbs& verbs, Step& step) { return verbs.acquire_all(all, step); });
+      },
+      std::move(done));
 }
 
 void SqliteStore::renew(std::span<const Claim> claims,
@@ -126,12 +151,24 @@ std::vector<RenewReply> SqliteStore::renew_now(std::span<const Claim> batch) {
   return replies;
 }
 
+void SqliteStore::amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) {
+  submit<AmendReply>(
+      [this, claim]() -> AmendReply {
+        if (auto refused = why_refused(claim)) {
+          return *std::move(refused);
+        }
+        return session().write(runtime_, Flush::no, requests_.chance(),
+                               [&](Verbs& verbs, Step& step) { return verbs.amend(claim, step); });
+      },
+      std::move(done));
+}
+
 void SqliteStore::withdraw(const Claim& claim, WithdrawOptions options,
                            UniqueFunction<void(WithdrawReply)> done) {
   submit<WithdrawReply>(
       [this, claim, options] {
         WithdrawReply reply = session().write(
-            runtime_, Flush::no, requests_.chance(),
+            runtime_, options.remember > Duration{0} ? Flush::yes : Flush::no, requests_.chance(),
             [&](Verbs& verbs, Step& step) { return verbs.withdraw(claim, options, step); });
         crowd_->forget(claim.owner);
         return reply;

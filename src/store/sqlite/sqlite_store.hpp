@@ -25,12 +25,23 @@ class SqliteStore final : public Store {
   SqliteStore& operator=(const SqliteStore&) = delete;
   ~SqliteStore() override { close(); }
 
-  Capabilities capabilities() const override { return {.queue = true, .wake_ups = true}; }
+  Capabilities capabilities() const override {
+    return {.queue = true,
+            .wake_ups = true,
+            .shared = true,
+            .permits = true,
+            .at_once = true,
+            .runs = true,
+            .values = true};
+  }
 
   void acquire(const Claim& claim, Queueing queueing,
                UniqueFunction<void(AcquireReply)> done) override;
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override;
   void renew(std::span<const Claim> claims,
              UniqueFunction<void(std::vector<RenewReply>)> done) override;
+  void amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) override;
   void withdraw(const Claim& claim, WithdrawOptions options,
                 UniqueFunction<void(WithdrawReply)> done) override;
   void listen(UniqueFunction<void(const StoreEvent&)> listener) override;

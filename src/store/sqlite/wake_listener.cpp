@@ -100,10 +100,16 @@ void WakeListener::read(Session& session, std::vector<StoreEvent>& events) {
     if (!crowd_.concerns(row.owner)) {
       continue;
     }
-    if (row.kind == WakeRow::Kind::handed_off) {
-      events.emplace_back(HandedOff{row.owner, row.fence, row.fence});
-    } else {
-      events.emplace_back(MarkedBroken{row.owner});
+    switch (row.kind) {
+      case WakeRow::Kind::handed_off:
+        events.emplace_back(HandedOff{row.owner, row.fence, row.floor});
+        break;
+      case WakeRow::Kind::broken:
+        events.emplace_back(MarkedBroken{row.owner});
+        break;
+      case WakeRow::Kind::maybe_free:
+        events.emplace_back(MaybeFree{row.owner});
+        break;
     }
   }
 }
