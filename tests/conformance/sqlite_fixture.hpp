@@ -12,6 +12,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <concepts>
 #include <cstdlib>
@@ -47,6 +48,32 @@ class TempDir {
 
  private:
   std::string path_;
+};
+
+// Somebody else's connection to the lock file.
+class Intruder {
+ public:
+  explicit Intruder(const std::string& path) { sqlite3_open(path.c_str(), &db_); }
+  Intruder(const Intruder&) = delete;
+  Intruder& operator=(const Intruder&) = delete;
+  ~Intruder() { sqlite3_close(db_); }
+  int run(const std::string& sql) {
+    return sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  }
+  std::int64_t count(const std::string& sql) {
+    std::int64_t value = -1;
+    sqlite3_exec(
+        db_, sql.c_str(),
+        [](void* out, int, char** columns, char**) {
+          *static_cast<std::int64_t*>(out) = std::stoll(columns[0]);
+          return 0;
+        },
+        &value, nullptr);
+    return value;
+  }
+
+ private:
+  sqlite3* db_ = nullptr;
 };
 
 // The time of a test: the real clock, moved ahead at will, so that expiry needs no sleeping.
