@@ -15,9 +15,8 @@ int main() {
   holdfast::Client client{"memory:"};
 
   const holdfast::Once once{.job = "nightly-report", .run_id = "2026-11-30"};
-  const auto result = holdfast::run_once(client, once, [](const holdfast::Lease& lease) {
-    write_report(lease.fence());
-  });
+  const auto result = holdfast::run_once(
+      client, once, [](const holdfast::Lease& lease) { write_report(lease.fence()); });
   const bool first = result == holdfast::OnceResult::ran;
 
   // Success means that the lock was held from start to end; a loss stops the work and is an error.

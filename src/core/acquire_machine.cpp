@@ -211,6 +211,13 @@ AcquireAction AcquireMachine::cancel(Instant, errc why) {
   return finished_ ? AcquireAction::finish : finish(why);
 }
 
+AcquireAction AcquireMachine::cancel_instead(AcquireAction action, Instant now, errc why) {
+  if (action == AcquireAction::ask || action == AcquireAction::ask_and_queue) {
+    in_flight_ = false;
+  }
+  return cancel(now, why);
+}
+
 AcquireAction AcquireMachine::finish(errc code) {
   result_.code = code;
   finished_ = true;

@@ -54,6 +54,8 @@ class AcquireMachine {
   AcquireAction on_hint(Instant now);  // MaybeFree or Doubt: look again now
   AcquireAction on_timer(Instant now);
   AcquireAction cancel(Instant now, errc why = errc::cancelled);
+  // The same in place of `action`, the last one, which was not carried out.
+  AcquireAction cancel_instead(AcquireAction action, Instant now, errc why);
 
   // Changes with every call above and with no other.
   std::optional<Instant> next_timer() const;

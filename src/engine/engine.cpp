@@ -59,7 +59,7 @@ AcquireAction Engine::unless_it_waits_for_itself(Wait& wait, AcquireAction actio
   if (action == AcquireAction::finish || !waits_for_itself(wait)) {
     return action;
   }
-  return wait.machine.cancel(runtime_.now(), errc::would_deadlock);
+  return wait.machine.cancel_instead(action, runtime_.now(), errc::would_deadlock);
 }
 
 bool Engine::waits_for_itself(const Wait& wait) const {

@@ -182,20 +182,5 @@ TEST_P(SemaphoreTest, WaitsEnd) {
   EXPECT_TRUE(await_waiters("gpu", 0));
 }
 
-class SemaphoreUnsupported : public ClientTest {};
-HOLDFAST_ON_EVERY_CLIENT(SemaphoreUnsupported);
-
-TEST_P(SemaphoreUnsupported, AStoreWithoutSemaphoresSaysSo) {
-  if (client().capabilities().permits) {
-    GTEST_SKIP() << "this store has semaphores";
-  }
-  Semaphore semaphore{client(), "gpu", 3};
-  std::error_code ec;
-  EXPECT_FALSE(semaphore.acquire({}, ec));
-  EXPECT_EQ(ec, errc::unsupported);
-  EXPECT_FALSE(semaphore.try_acquire(ec));
-  EXPECT_EQ(ec, errc::unsupported);
-}
-
 }  // namespace
 }  // namespace holdfast::conformance

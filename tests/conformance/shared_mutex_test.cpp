@@ -321,16 +321,5 @@ TEST_P(SharedMutexNames, AreChecked) {
   EXPECT_THROW((SharedMutex{client(), "doc", {.ttl = 1ms}}), Error);
 }
 
-TEST_P(SharedMutexNames, AStoreWithoutReadersSaysSo) {
-  if (client().capabilities().shared) {
-    GTEST_SKIP() << "this store has readers";
-  }
-  SharedMutex mutex{client(), "doc"};
-  std::error_code ec;
-  EXPECT_FALSE(mutex.acquire_shared({}, ec));
-  EXPECT_EQ(ec, errc::unsupported);
-  EXPECT_TRUE(mutex.acquire({}, ec)) << "a writer is what every store knows";
-}
-
 }  // namespace
 }  // namespace holdfast::conformance
