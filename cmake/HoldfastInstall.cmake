@@ -17,6 +17,15 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/holdfast" COMPONENT development
 install(FILES "${PROJECT_BINARY_DIR}/include/holdfast/version.hpp" COMPONENT development
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/holdfast")
 
+if(TARGET holdfast_guard_libpq)
+  install(TARGETS holdfast_guard_libpq EXPORT holdfast_guard_libpqTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library
+      NAMELINK_COMPONENT development)
+  install(EXPORT holdfast_guard_libpqTargets NAMESPACE holdfast:: DESTINATION "${cmake_dir}"
+    COMPONENT development)
+endif()
+
 # ---- find_package(holdfast) and pkg-config ------------------------------------------------------
 
 # Who links a static library links what it needs, too.
@@ -61,6 +70,10 @@ if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
   install(TARGETS holdfast_lab RUNTIME
     DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/holdfast" COMPONENT command)
+  if(TARGET holdfast_postgres)
+    install(TARGETS holdfast_postgres LIBRARY
+      DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT postgres)
+  endif()
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast.1" COMPONENT command
     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast-job.service" COMPONENT command
@@ -90,6 +103,11 @@ set(CPACK_PACKAGE_CONTACT "the holdfast maintainers")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL command development)
+if(TARGET holdfast_postgres)
+  list(APPEND CPACK_COMPONENTS_ALL postgres)
+endif()
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_NAME holdfast-postgres)
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_DEPENDS "holdfast (= ${PROJECT_VERSION})")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)

@@ -11,7 +11,7 @@ const std::vector<Command>& commands() {
       {"break", "take a lock away from its holder", break_command},
       {"doctor", "look at the store and this host, and say what to mend", doctor_command},
       {"stores", "list the stores of this build and what each promises", stores_command},
-      {"guard", "print the statements that make a storage refuse stale fences", guard_command},
+      {"guard", "make a storage refuse stale fences", guard_command},
 #ifdef HOLDFAST_WITH_SQLITE
       {"demo", "see the product at work: real processes, a real pause", demo_command},
 #endif

@@ -14,6 +14,12 @@ const std::string build = HOLDFAST_BUILD_DIR;
 const std::string with_cache =
     " -DCMAKE_CXX_COMPILER_LAUNCHER=\"$(command -v ccache)\" -DCMAKE_CXX_FLAGS=-g0";
 
+#ifdef HOLDFAST_WITH_POSTGRES
+const std::string with_postgres = " -DWITH_POSTGRES=ON";
+#else
+const std::string with_postgres;
+#endif
+
 #define ASSERT_RUNS(scratch, command)                                  \
   do {                                                                 \
     const Scratch::Result result = (scratch).run(command);             \
@@ -32,7 +38,11 @@ void expect_version_and_fence(const Scratch::Result& result) {
 void expect_consumers_work(const Scratch& scratch) {
   const std::string root = scratch / "root";
   ASSERT_RUNS(scratch, "cmake -S '" + source + "/tests/package/consumer' -B consumer -G Ninja" +
-                           " -DCMAKE_PREFIX_PATH='" + root + "' && cmake --build consumer");
+                           " -DCMAKE_PREFIX_PATH='" + root + "'" + with_postgres +
+                           " && cmake --build consumer");
+#ifdef HOLDFAST_WITH_POSTGRES
+  ASSERT_RUNS(scratch, "consumer/guard_consumer");
+#endif
   expect_version_and_fence(scratch.run("consumer/consumer memory:"));
 #ifdef HOLDFAST_WITH_SQLITE
   expect_version_and_fence(scratch.run("consumer/consumer sqlite://" + (scratch / "locks.db")));
@@ -59,6 +69,13 @@ TEST(Package, InstallsWhatIsPromised) {
   const Scratch::Result version = scratch.run("root/bin/holdfast --version");
   EXPECT_EQ(version.status, 0) << version.output;
   EXPECT_NE(version.output.find("0."), std::string::npos) << version.output;
+#ifdef HOLDFAST_WITH_POSTGRES
+  // The module is found and opened: what fails is the server that is not there.
+  const Scratch::Result guard =
+      scratch.run("root/bin/holdfast guard install 'postgres:///x?host=/nowhere'; [ $? = 69 ]");
+  EXPECT_EQ(guard.status, 0) << guard.output;
+  EXPECT_NE(guard.output.find("/nowhere"), std::string::npos) << guard.output;
+#endif
   const Scratch::Result syntax = scratch.run("bash -n root/share/bash-completion/completions/*");
   EXPECT_EQ(syntax.status, 0) << syntax.output;
   expect_consumers_work(scratch);
@@ -93,6 +110,10 @@ TEST(FullPackage, DebianPackagesHoldTheirParts) {
   ASSERT_RUNS(scratch, "cpack --config '" + build + "/CPackConfig.cmake' -G DEB -B .");
   ASSERT_RUNS(scratch, "dpkg-deb -x holdfast_*.deb root && dpkg-deb -x libholdfast-dev_*.deb root");
   ASSERT_RUNS(scratch, "dpkg-deb -f holdfast_*.deb Depends | grep libc6");
+#ifdef HOLDFAST_WITH_POSTGRES
+  ASSERT_RUNS(scratch, "! dpkg-deb -f holdfast_*.deb Depends | grep libpq");
+  ASSERT_RUNS(scratch, "dpkg-deb -f holdfast-postgres_*.deb Depends | grep libpq5");
+#endif
   ASSERT_RUNS(scratch, "root/usr/bin/holdfast --version && test -s root/usr/share/man/man1/*.1*");
   ASSERT_RUNS(scratch,
               "find root -name holdfastConfig.cmake | grep . && "
