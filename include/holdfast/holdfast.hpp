@@ -1,6 +1,7 @@
 // holdfast/holdfast.hpp: everything that needs nothing but the standard library.
 #pragma once
 
+#include <holdfast/acquire_all.hpp>
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/guard.hpp>

@@ -1,20 +1,13 @@
 // ClientCore's acquire: blocking, on a lane and then in the loop, and asynchronous.
+#include "engine/blocked_wait.hpp"
 #include "engine/client_core.hpp"
+#include "engine/deadline.hpp"
 
-#include <algorithm>
-#include <condition_variable>
 #include <functional>
 
 namespace holdfast::detail {
 
 namespace {
-
-std::optional<Instant> deadline_of(const Wait& wait, Instant now) {
-  if (!wait.timeout) {
-    return std::nullopt;
-  }
-  return now + std::clamp(*wait.timeout, Duration{0}, ttl_max);
-}
 
 ClientCore::Outcome refused(errc code, std::string detail = {}) {
   return {Lease{}, code, std::move(detail)};
@@ -95,57 +88,11 @@ AcquireAction ClientCore::ask_on_lane(LaneStore& lane, AcquireMachine& machine, 
   return first->stopped ? machine.cancel(now) : machine.on_timer(now);
 }
 
-namespace {
-
-// A caller that waits for the loop to bring its machine to an end.
-class BlockedWait {
- public:
-  void set(std::optional<AcquireMachine> machine) {
-    const std::lock_guard lock{mutex_};
-    machine_ = std::move(machine);
-    ended_ = true;
-    done_.notify_all();
-  }
-  // nullopt: the loop ended first.
-  std::optional<AcquireMachine> get() {
-    std::unique_lock lock{mutex_};
-    done_.wait(lock, [&] { return ended_; });
-    return std::move(machine_);
-  }
-
- private:
-  std::mutex mutex_{};
-  std::condition_variable done_{};
-  std::optional<AcquireMachine> machine_{};
-  bool ended_ = false;
-};
-
-// The loop's end of it. Destroyed uncalled (the client closes), it still lets the caller go.
-class WakeCaller {
- public:
-  explicit WakeCaller(std::shared_ptr<BlockedWait> blocked) : blocked_(std::move(blocked)) {}
-  WakeCaller(WakeCaller&&) noexcept = default;
-  WakeCaller& operator=(WakeCaller&&) = delete;
-  WakeCaller(const WakeCaller&) = delete;
-  WakeCaller& operator=(const WakeCaller&) = delete;
-  ~WakeCaller() {
-    if (blocked_) {
-      blocked_->set(std::nullopt);
-    }
-  }
-  void operator()(const AcquireMachine& ended) { std::exchange(blocked_, {})->set(ended); }
-
- private:
-  std::shared_ptr<BlockedWait> blocked_;
-};
-
-}  // namespace
-
 void ClientCore::finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait) {
   const OwnerId owner = machine.claim().owner;
-  const auto blocked = std::make_shared<BlockedWait>();
+  const auto blocked = std::make_shared<BlockedWait<AcquireMachine>>();
   ++tally_.waiting;
-  on_loop([machine, action, wake = WakeCaller{blocked},
+  on_loop([machine, action, wake = WakeCaller<AcquireMachine>{blocked},
            thread = thread_number()](Engine& engine) mutable {
     engine.acquire(std::move(machine), action, std::move(wake), thread);
   });
@@ -166,7 +113,7 @@ ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine, const Le
     result.detail = "this thread itself holds what it would wait for; release that first";
   }
   if (!result.code) {
-    if (Lease lease = make_lease(machine, options, thread)) {
+    if (Lease lease = make_lease(machine.claim(), result, options, thread)) {
       return {std::move(lease), {}, {}};
     }
     // Granted while the client was closed: nobody would watch over it.
@@ -182,14 +129,13 @@ ClientCore::Outcome ClientCore::conclude(const AcquireMachine& machine, const Le
   return {Lease{}, result.code, result.detail};
 }
 
-Lease ClientCore::make_lease(const AcquireMachine& machine, const LeaseOptions& options,
-                             std::uint32_t thread) {
-  const AcquireResult& result = machine.result();
+Lease ClientCore::make_lease(const Claim& claim, const AcquireResult& result,
+                             const LeaseOptions& options, std::uint32_t thread) {
   const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
                                   result.provisional};
-  const LeaseMachine watchdog{options, grant, std::hash<OwnerId>{}(machine.claim().owner)};
-  auto state = std::make_shared<LeaseState>(machine.claim(), result.fence, result.floor,
-                                            watchdog.trusted_until());
+  const LeaseMachine watchdog{options, grant, std::hash<OwnerId>{}(claim.owner)};
+  auto state =
+      std::make_shared<LeaseState>(claim, result.fence, result.floor, watchdog.trusted_until());
   state->tombstone = result.tombstone;
   state->thread = thread;
   state->core = shared_from_this();

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -34,12 +35,21 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
     std::error_code code{};
     std::string detail{};
   };
+  struct AllOutcome {
+    std::vector<Lease> leases{};  // in the order of the asks
+    std::error_code code{};
+    std::string detail{};
+  };
   Outcome acquire(const Ask& ask, const Wait& wait);
   Operation start_acquire(const Ask& ask, const Wait& wait, LeaseHandler handler);
   void cancel(const OwnerId& owner) noexcept;
 
   // Precondition: the caller won LeaseState::leave_held(), or the lease was lost.
   std::error_code release(const std::shared_ptr<LeaseState>& lease) noexcept;
+  // All of these, whose names differ, or none of them.
+  AllOutcome acquire_all(const std::vector<Ask>& asks, const Wait& wait);
+  // Gives back several at once, in this order; bounded as one is. Answers the first trouble.
+  std::error_code release_all(std::vector<Lease> leases) noexcept;
   // Gives back the lease of `run` and marks it done, in one step. Blocks until the store has said
   // so, or until the lease is over. No code: it is done.
   Outcome finish(Lease lease, const Ask& run, Duration remember);
@@ -79,8 +89,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options,
                    std::uint32_t thread);
   // Empty if the client is closed: the lease would not be watched over.
-  Lease make_lease(const AcquireMachine& machine, const LeaseOptions& options,
+  Lease make_lease(const Claim& claim, const AcquireResult& result, const LeaseOptions& options,
                    std::uint32_t thread);
+  void clean_up_lost(const std::shared_ptr<LeaseState>& lease);
+  AllOutcome conclude_all(const AcquireAllMachine& machine, const std::vector<Ask>& asks);
   std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);
   WithdrawReply withdraw_until(const Claim& claim, WithdrawOptions options, Instant give_up_at);
   bool usable() const noexcept;
@@ -119,7 +131,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   std::unique_ptr<Notifier> observer_notifier_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Engine> engine_{};  // used on the loop only
-  std::mutex mutex_{};                // nothing is posted to the loop after closed_ is set
+  std::atomic<std::uint64_t> last_group_{0};
+  std::mutex mutex_{};  // nothing is posted to the loop after closed_ is set
   bool closed_ = false;
   std::atomic<bool> closing_{false};
 };

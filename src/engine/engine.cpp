@@ -19,6 +19,9 @@ Engine::~Engine() {
   for (const auto& [owner, wait] : waits_) {
     runtime_.cancel(wait->timer);
   }
+  for (const auto& [id, group] : groups_) {
+    runtime_.cancel(group->timer);
+  }
   for (const auto& [id, cleanup] : cleanups_) {
     runtime_.cancel(cleanup->timer);
   }
@@ -248,6 +251,13 @@ void Engine::on_doubt() {
 void Engine::close(UniqueFunction<void()> handler) {
   closing_ = true;
   closed_ = std::move(handler);
+  std::vector<std::uint64_t> groups;
+  for (const auto& [id, group] : groups_) {
+    groups.push_back(id);
+  }
+  for (const std::uint64_t id : groups) {
+    cancel_all(id, errc::closed);
+  }
   std::vector<OwnerId> owners;
   for (const auto& [owner, wait] : waits_) {
     owners.push_back(owner);
@@ -275,7 +285,7 @@ void Engine::close(UniqueFunction<void()> handler) {
 }
 
 void Engine::finish_closing_if_idle() {
-  if (closing_ && closed_ && cleanups_.empty() && releasing_ == 0) {
+  if (closing_ && closed_ && cleanups_.empty() && groups_.empty() && releasing_ == 0) {
     runtime_.post(std::move(closed_));
     closed_ = {};
   }

@@ -6,6 +6,7 @@
 #include <holdfast/runtime.hpp>
 #include <holdfast/store.hpp>
 
+#include "core/acquire_all_machine.hpp"
 #include "core/acquire_machine.hpp"
 #include "core/cleanup_machine.hpp"
 #include "core/lease_machine.hpp"
@@ -35,6 +36,7 @@ class EngineSink {
 class Engine {
  public:
   using AcquireHandler = UniqueFunction<void(const AcquireMachine&)>;
+  using AcquireAllHandler = UniqueFunction<void(AcquireAllMachine)>;
   using ReleaseHandler = UniqueFunction<void(std::error_code)>;
 
   Engine(Runtime& runtime, std::unique_ptr<Store> store, EngineSink& sink);
@@ -50,6 +52,11 @@ class Engine {
   void acquire(AcquireMachine machine, AcquireAction action, AcquireHandler handler,
                std::uint32_t thread = no_thread);
   void cancel(const OwnerId& owner, errc why = errc::cancelled);  // unknown or ended: no effect
+
+  // The same for several names, all or none. `id` is a number of its own.
+  void acquire_all(std::uint64_t id, AcquireAllMachine machine, AcquireAllHandler handler,
+                   std::uint32_t thread = no_thread);
+  void cancel_all(std::uint64_t id, errc why = errc::cancelled);
 
   // Watches over a granted lease until it is released, abandoned or lost.
   void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog);
@@ -82,6 +89,15 @@ class Engine {
     OwnerId told{};        // the holder that was last told to the sink
     std::uint32_t thread;  // that waits for it
   };
+  struct Group {
+    Group(AcquireAllMachine the_machine, AcquireAllHandler the_handler, std::uint32_t the_thread)
+        : machine(std::move(the_machine)), handler(std::move(the_handler)), thread(the_thread) {}
+
+    AcquireAllMachine machine;
+    AcquireAllHandler handler;
+    Runtime::TimerId timer = 0;
+    std::uint32_t thread;
+  };
   struct Watched {
     Watched(std::shared_ptr<LeaseState> the_state, const LeaseMachine& watchdog)
         : state(std::move(the_state)), machine(watchdog) {}
@@ -111,6 +127,12 @@ class Engine {
   void finish(const OwnerId& owner);
   void tell_holder(Wait& wait);
 
+  void step_all(std::uint64_t id, AcquireAllAction action);
+  void ask_all(std::uint64_t id, const Group& group);
+  void ask_one(std::uint64_t id, const Group& group);
+  void queue_for_one(std::uint64_t id, const Group& group);
+  void finish_all(std::uint64_t id);
+
   void schedule(Watched& watched);
   void unschedule(Watched& watched);
   void count_as_own(const LeaseState& lease);
@@ -137,6 +159,7 @@ class Engine {
   Runtime& runtime_;
   EngineSink& sink_;
   std::unordered_map<OwnerId, std::unique_ptr<Wait>> waits_{};
+  std::unordered_map<std::uint64_t, std::unique_ptr<Group>> groups_{};
   std::unordered_map<OwnerId, Watched> leases_{};
   OwnHolds own_{};
   std::unordered_map<std::uint64_t, std::unique_ptr<Cleanup>> cleanups_{};
