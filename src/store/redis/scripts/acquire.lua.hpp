@@ -22,11 +22,11 @@ local claim = {ttl = ARGV[5], min_hold = ARGV[6], max_hold = ARGV[7], delay = AR
 local ttl, delay = tonumber(claim.ttl), tonumber(claim.delay)
 
 local value = call('GET', n.K)
-local kept = call('MGET', n.F, unpack(KEYS, 9))
-local done = kept[3]
+local kept = call('MGET', n.F, KEYS[9])
 if kept[2] then return {2} end  -- withdrawn before this request arrived: never granted
 n.last, n.base = kept[1], ARGV[4]
 n.us, n.now = clock()
+local done = KEYS[10] and call('EXISTS', KEYS[10]) == 1
 
 if not value and not done and claim.mode == 'exclusive' and not call('ZRANGE', n.Q, 0, 0)[1] then
   local fence, max_end = grant_alone(n, owner, claim, n.now + ttl + delay)
@@ -53,18 +53,18 @@ if done and not lost then
   return {4}
 end
 
-local head
+local head, wish, _
 if lost then
   n.use = 'free'
 else
-  local _, _, wish = living_head(n)
+  head, _, wish = living_head(n)
   local limit = n.limit or wish and wish.limit
   if limit and limit ~= claim.limit then return {3, tonumber(limit)} end
-  head = serve(n, owner)
+  if head and head ~= owner then head = serve(n, owner) end
 end
 if (not head or head == owner) and fits(n, owner, claim) then
   local fence, max_end, floor = grant(n, owner, claim, n.now + ttl + delay)
-  leave(n, owner)
+  if head then leave(n, owner) end
   serve_protected(n)
   return granted(fence, floor, trust(ttl, delay, max_end, n.now))
 end

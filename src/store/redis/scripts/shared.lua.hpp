@@ -51,11 +51,18 @@ local function intact(n)
   return holders > 0 and call('HLEN', n.R) == holders and call('ZCARD', n.O) == holders
 end
 
+local function end_records(n, last)
+  call('PEXPIREAT', n.R, last)
+  call('PEXPIREAT', n.E, last)
+  call('PEXPIREAT', n.O, last)
+end
+
 -- Everything of the name ends with the last of the holders.
 local function end_with_the_last(n)
   local last = call('ZREVRANGE', n.E, 0, 0, 'WITHSCORES')[2]
   if last then
-    for _, key in ipairs({n.R, n.E, n.O, n.K}) do call('PEXPIREAT', key, last) end
+    end_records(n, last)
+    call('PEXPIREAT', n.K, last)
   else
     call('DEL', n.K, n.R, n.E, n.O)
     n.use, n.value, n.limit = 'free', false, nil
@@ -69,11 +76,16 @@ local function drop(n, owner)
   n.permits_held = nil
 end
 
+-- One more record, or the first: then the lock key is still to be written.
 local function put(n, owner, rec, expires)
   write_record(n, owner, rec)
   call('ZADD', n.E, text(expires), owner)
   call('ZADD', n.O, rec.fence, owner)
-  end_with_the_last(n)
+  if n.use == 'shared' then
+    end_with_the_last(n)
+  else
+    end_records(n, text(expires))
+  end
 end
 
 -- Gives a holder another end. The first write needs no memory (no owner is ''), so that the next
