@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,12 @@ class Asker {
     EXPECT_TRUE(std::holds_alternative<Granted>(reply)) << why(reply);
     const auto* granted = std::get_if<Granted>(&reply);
     return granted == nullptr ? 0 : to_int(granted->fence);
+  }
+  AcquireAllReply acquire_all(const std::vector<Claim>& what) {
+    return ask<AcquireAllReply>([&](auto done) { store_->acquire_all(what, std::move(done)); });
+  }
+  AmendReply amend(const Claim& what) {
+    return ask<AmendReply>([&](auto done) { store_->amend(what, std::move(done)); });
   }
   std::vector<RenewReply> renew(const std::vector<Claim>& what) {
     return ask<std::vector<RenewReply>>([&](auto done) { store_->renew(what, std::move(done)); });
@@ -149,6 +156,25 @@ class Asker {
   std::unique_ptr<Store> store_;
 };
 
+template <class Kind, class Reply>
+Kind expect(const Reply& reply) {
+  EXPECT_TRUE(std::holds_alternative<Kind>(reply)) << Asker::why(reply);
+  return std::holds_alternative<Kind>(reply) ? std::get<Kind>(reply) : Kind{};
+}
+
+inline Claim reader(const std::string& name, std::uint8_t number, Duration ttl = 10s) {
+  Claim made = claim(name, number, ttl);
+  made.mode = Mode::shared;
+  return made;
+}
+inline Claim permit(const std::string& name, std::uint8_t number, std::uint32_t limit,
+                    std::uint32_t permits = 1) {
+  Claim made = reader(name, number);
+  made.limit = limit;
+  made.permits = permits;
+  return made;
+}
+
 // A server for the tests of a suite, and one store on it.
 class OnRedis : public testing::Test {
  protected:
@@ -162,6 +188,16 @@ class OnRedis : public testing::Test {
 
   RedisServer& server() { return *server_; }
   Asker& store() { return *asker_; }
+  std::int64_t pttl(const std::string& key) { return std::stoll(server().command({"PTTL", key})); }
+  std::vector<std::string> keys() {
+    std::istringstream lines{server().command({"KEYS", "*"})};
+    std::vector<std::string> all;
+    for (std::string key; std::getline(lines, key);) {
+      all.push_back(key);
+    }
+    std::ranges::sort(all);
+    return all;
+  }
   const std::shared_ptr<StoreFactory>& factory() { return factory_; }
 
  private:

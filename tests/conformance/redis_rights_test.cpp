@@ -71,7 +71,33 @@ void use_every_verb(Asker& store) {
   EXPECT_TRUE(std::holds_alternative<Released>(store.withdraw(claim("a", 2))));
 }
 
-TEST_F(C23, ThePublishedListIsEnough) { use_every_verb(*as_user(minimal)); }
+// The same for those who stand side by side, on one name.
+void use_every_verb_beside_others(Asker& store) {
+  Claim run = claim("a", 11);
+  run.run_id = "monday";
+  expect<Granted>(store.queue(run));
+  run.mode = Mode::shared;
+  expect<Amended>(store.amend(run));
+  expect<Granted>(store.queue(reader("a", 12)));
+  EXPECT_EQ(store.renew({run, reader("a", 12)}).size(), 2U);
+  expect<Queued>(store.queue(claim("a", 13)));
+  EXPECT_EQ(store.inspect("a").holders.size(), 2U);
+  expect<BreakDone>(store.break_name("a", BreakMode::ask_holder));
+  expect<Released>(store.withdraw(run, {.keep_min_hold = true, .remember = 10s}));
+  expect<Released>(store.withdraw(reader("a", 12)));
+  expect<Released>(store.withdraw(claim("a", 13)));
+  expect<AlreadyDone>(store.acquire(run));
+  expect<AllGranted>(store.acquire_all({permit("a", 14, 3, 2)}));
+  expect<Granted>(store.acquire(permit("a", 15, 3)));
+  expect<Released>(store.withdraw(permit("a", 14, 3)));
+  expect<Released>(store.withdraw(permit("a", 15, 3)));
+}
+
+TEST_F(C23, ThePublishedListIsEnough) {
+  const auto store = as_user(minimal);
+  use_every_verb(*store);
+  use_every_verb_beside_others(*store);
+}
 
 TEST_F(C23, EverythingButDangerousIsEnough) {
   const auto store = as_user({"~lock:*", "&lock:*", "+@all", "-@dangerous"});
@@ -107,6 +133,8 @@ TEST_F(C23, RightsToOneNameAreEnoughForIt) {
   rights.push_back("~lock:{lock:a}*");
   const auto store = as_user(rights);
   store->grant(claim("a", 1));
+  expect<Released>(store->withdraw(claim("a", 1)));
+  use_every_verb_beside_others(*store);
   const AcquireReply other = store->acquire(claim("b", 1));
   ASSERT_TRUE(std::holds_alternative<Failed>(other));
   EXPECT_EQ(std::get<Failed>(other).code, errc::access_denied);

@@ -5,16 +5,7 @@
 namespace holdfast::redis_tests {
 namespace {
 
-class RedisSemantics : public OnRedis {
- protected:
-  std::int64_t pttl(const std::string& key) { return std::stoll(server().command({"PTTL", key})); }
-};
-
-template <class Kind, class Reply>
-Kind expect(const Reply& reply) {
-  EXPECT_TRUE(std::holds_alternative<Kind>(reply)) << Asker::why(reply);
-  return std::holds_alternative<Kind>(reply) ? std::get<Kind>(reply) : Kind{};
-}
+class RedisSemantics : public OnRedis {};
 
 TEST_F(RedisSemantics, GrantIsAPlainStringWithTheOwner) {
   const auto granted = expect<Granted>(store().acquire(claim("a", 1)));
@@ -32,18 +23,11 @@ TEST_F(RedisSemantics, EveryKeyEnds) {
   store().grant(claim("a", 1));
   expect<Queued>(store().queue(claim("a", 2)));
   store().withdraw(claim("b", 3), {.tombstone = true});
-  const std::string keys = server().command({"KEYS", "*"});
-  std::size_t start = 0;
-  int seen = 0;
-  while (start < keys.size()) {
-    const std::size_t end = std::min(keys.find('\n', start), keys.size());
-    const std::string key = keys.substr(start, end - start);
+  for (const std::string& key : keys()) {
     EXPECT_GT(pttl(key), 0) << key;
     EXPECT_TRUE(key.starts_with("lock:")) << key;
-    ++seen;
-    start = end + 1;
   }
-  EXPECT_EQ(seen, 7);  // lock, fence, record, queue, beats, waiters; tombstone
+  EXPECT_EQ(keys().size(), 7U);  // lock, fence, record, queue, beats, waiters; tombstone
 }
 
 TEST_F(RedisSemantics, AskingAgainRefreshesWithTheSameFence) {
