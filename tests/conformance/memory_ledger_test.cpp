@@ -48,7 +48,6 @@ class MemoryLedger : public GuardedLedger {
 class MemoryStorage : public Storage {
  public:
   std::unique_ptr<GuardedLedger> open() override { return std::make_unique<MemoryLedger>(books_); }
-  bool restart() override { return false; }
 
  private:
   std::shared_ptr<Books> books_ = std::make_shared<Books>();

@@ -52,10 +52,9 @@ class RedisStorage : public Storage {
   std::unique_ptr<GuardedLedger> open() override {
     return std::make_unique<RedisLedger>(server_.port());
   }
-  bool restart() override {
+  void restart() override {
     server_.kill_hard();
     server_.start();
-    return true;
   }
 
  private:

@@ -68,7 +68,7 @@ class SqliteStorage : public Storage {
   }
   std::unique_ptr<GuardedLedger> open() override { return std::make_unique<SqliteLedger>(path()); }
   // All that a crash leaves: the last connection did not close, so the log is still to be read.
-  bool restart() override {
+  void restart() override {
     Db open_at_the_crash{path()};
     open_at_the_crash.one("SELECT count(*) FROM ledger");
     open_at_the_crash.must("INSERT INTO ledger(resource, fence) VALUES('other', 1)");
@@ -76,7 +76,6 @@ class SqliteStorage : public Storage {
     std::filesystem::copy_file(path(), copy);
     std::filesystem::copy_file(path() + "-wal", copy + "-wal");
     path_ = copy;
-    return true;
   }
 
  private:
