@@ -189,7 +189,8 @@ std::string PostgresServer::run_at(const std::string& url, const std::string& sq
   if (PQstatus(connection.get()) != CONNECTION_OK) {
     throw std::runtime_error(PQerrorMessage(connection.get()));
   }
-  PQsetNoticeProcessor(connection.get(), [](void*, const char*) {}, nullptr);
+  PQsetNoticeProcessor(
+      connection.get(), [](void*, const char*) {}, nullptr);
   const std::unique_ptr<PGresult, Clear> result(PQexec(connection.get(), sql.c_str()));
   const ExecStatusType status = PQresultStatus(result.get());
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
