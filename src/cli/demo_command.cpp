@@ -8,19 +8,17 @@
 #include "cli/demo_timing.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/messages.hpp"
+#include "cli/payout_matrix.hpp"
 #include "cli/table.hpp"
+#include "cli/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 #include <system_error>
-
-#include <unistd.h>
 
 namespace holdfast::cli {
 
@@ -30,31 +28,12 @@ struct Options {
   std::string scene{};
   std::string store{};
   std::string instances = "6";
-  std::string orders = "200";
+  std::string orders{};
+  std::string database{};
+  std::string runs = "1";
   bool no_guard = false;
+  bool matrix = false;
   bool json = false;
-};
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "holdfast-demo-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), pattern);
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_{};
 };
 
 std::int64_t number_from(const char* option, const std::string& text, std::int64_t min,
@@ -76,7 +55,8 @@ DemoPlan plan_from(const Options& options, const std::string& folder) {
   // A store of yours may have a lock called payout.
   plan.lock_name = options.store.empty() ? "payout" : "demo payout " + folder;
   plan.ledger = folder + "/ledger.db";
-  plan.orders = number_from("--orders", options.orders, demo_orders_min, demo_orders_max);
+  plan.orders = number_from("--orders", options.orders.empty() ? "200" : options.orders,
+                             demo_orders_min, demo_orders_max);
   plan.instances = static_cast<int>(
       number_from("--instances", options.instances, demo_instances_min, demo_instances_max));
   plan.guarded = !options.no_guard;
@@ -175,6 +155,22 @@ int play(const Options& options) {
   return once_each(plan, result) ? exit_ok : exit_failed;
 }
 
+int play_matrix(const Options& options) {
+  if (!options.database.starts_with("postgres://") &&
+      !options.database.starts_with("postgresql://")) {
+    throw UsageError{"--matrix needs --db postgres://user@host/database: a database to try it on"};
+  }
+  MatrixOptions matrix;
+  matrix.database = options.database;
+  matrix.store = options.store;
+  matrix.orders = number_from("--orders", options.orders.empty() ? "20" : options.orders, 10, 1000);
+  matrix.workers = static_cast<int>(
+      number_from("--instances", options.instances, demo_instances_min, demo_instances_max));
+  matrix.runs = static_cast<int>(number_from("--runs", options.runs, 1, 1000));
+  matrix.json = options.json;
+  return play_payout_matrix(matrix);
+}
+
 }  // namespace
 
 int demo_command(Arguments arguments) {
@@ -183,10 +179,17 @@ int demo_command(Arguments arguments) {
   line.positional("SCENE", options.scene, "payout");
   line.option("--store", options.store, "URL", "Where the lock is kept [a file of its own]");
   line.option("--instances", options.instances, "N", "Processes that race [6]");
-  line.option("--orders", options.orders, "M", "Orders to pay [200]");
+  line.option("--orders", options.orders, "M", "Orders to pay [200, with --matrix 20]");
+  line.flag("--matrix", options.matrix,
+            "Try every way to be safe against every fault, on PostgreSQL");
+  line.option("--db", options.database, "URL",
+              "For --matrix: postgres://…; it makes and drops schemas of its own there");
+  line.option("--runs", options.runs, "N", "For --matrix: runs of each case [1]");
   line.flag("--no-guard", options.no_guard, "Show what a lock alone lets through");
   line.flag("--json", options.json, "One JSON object instead of a story");
-  line.footer("Exits 0 only if every order was paid exactly once.");
+  line.footer(
+      "Exits 0 only if every order was paid exactly once; with --matrix, in every case that a guard\n"
+      "in the database is to keep.");
   if (const auto code = line.parse(arguments)) {
     return *code;
   }
@@ -194,7 +197,7 @@ int demo_command(Arguments arguments) {
     throw UsageError{"there is no scene '" + options.scene + "'; there is payout"};
   }
   try {
-    return play(options);
+    return options.matrix ? play_matrix(options) : play(options);
   } catch (const DemoFailure& failure) {
     print_error_line(failure.what());
     return failure.exit_code();

@@ -7,19 +7,12 @@
 #include "cli/demo_timing.hpp"
 #include "cli/exit_code.hpp"
 
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace holdfast::cli {
 
@@ -57,7 +50,7 @@ class Instance {
   void tell(DemoNote::Type type, std::int64_t number = 0, const char* text = "") const {
     DemoNote note{type, number, {}};
     std::strncpy(note.text.data(), text, note.text.size() - 1);
-    send(link_.get(), &note, sizeof note, MSG_NOSIGNAL);
+    send_to(link_, note);
   }
 
  private:
@@ -101,15 +94,11 @@ class Instance {
   }
 
   DemoCue next_cue() const {
-    DemoCue cue{};
-    ssize_t size = 0;
-    do {
-      size = recv(link_.get(), &cue, sizeof cue, 0);
-    } while (size < 0 && errno == EINTR);
-    if (size != sizeof cue) {
+    const auto cue = receive_from<DemoCue>(link_);
+    if (!cue) {
       throw std::runtime_error{"the stage is gone"};
     }
-    return cue;
+    return *cue;
   }
 
   void wait_for(DemoCue cue) const {
@@ -135,28 +124,8 @@ void play(const DemoPlan& plan, Descriptor link) {
 
 }  // namespace
 
-DemoInstance launch_instance(const DemoPlan& plan) {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw std::system_error(errno, std::generic_category(), "socketpair");
-  }
-  Descriptor ours{ends[0]};
-  Descriptor theirs{ends[1]};
-  const pid_t stage = getpid();
-  const pid_t pid = fork();
-  if (pid < 0) {
-    throw std::system_error(errno, std::generic_category(), "fork");
-  }
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != stage) {
-      _exit(exit_failed);
-    }
-    ours.reset();
-    play(plan, std::move(theirs));
-    _exit(exit_ok);
-  }
-  return {pid, std::move(ours)};
+Actor launch_instance(const DemoPlan& plan) {
+  return launch_actor([&plan](Descriptor link) { play(plan, std::move(link)); });
 }
 
 }  // namespace holdfast::cli

@@ -1,13 +1,11 @@
 // One of the processes that race in `holdfast demo payout`.
 #pragma once
 
-#include "cli/descriptor.hpp"
+#include "cli/actor.hpp"
 
 #include <array>
 #include <cstdint>
 #include <string>
-
-#include <sys/types.h>
 
 namespace holdfast::cli {
 
@@ -41,12 +39,7 @@ struct DemoNote {
 // What the stage tells an instance.
 enum class DemoCue : std::uint8_t { race, leave, stand_by, go_on };
 
-struct DemoInstance {
-  pid_t pid = 0;
-  Descriptor link{};  // notes come in, cues go out
-};
-
 // Forks a process that waits for its cue. It dies with this process. Precondition: one thread.
-DemoInstance launch_instance(const DemoPlan& plan);
+Actor launch_instance(const DemoPlan& plan);
 
 }  // namespace holdfast::cli

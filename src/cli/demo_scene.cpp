@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 namespace holdfast::cli {
@@ -29,7 +28,7 @@ class Scene {
   }
 
   ~Scene() {
-    for (Actor& actor : actors_) {
+    for (Player& actor : actors_) {
       if (!actor.gone) {
         kill(actor.instance.pid, SIGKILL);
         waitpid(actor.instance.pid, nullptr, 0);
@@ -42,11 +41,11 @@ class Scene {
 
   DemoResult play() {
     began_ = BootClock::now();
-    for (const Actor& actor : actors_) {
+    for (const Player& actor : actors_) {
       cue(actor, DemoCue::race);
     }
     while (std::any_of(actors_.begin(), actors_.end(),
-                       [](const Actor& actor) { return !actor.gone; })) {
+                       [](const Player& actor) { return !actor.gone; })) {
       if (BootClock::now() > began_ + demo_limit) {
         throw std::runtime_error{"the demo took longer than " + duration_text(demo_limit)};
       }
@@ -57,8 +56,8 @@ class Scene {
   }
 
  private:
-  struct Actor {
-    DemoInstance instance;
+  struct Player {
+    Actor instance;
     std::vector<std::int64_t> fences{};
     bool gone = false;
     std::int64_t paid = 0;
@@ -66,7 +65,7 @@ class Scene {
 
   void wait_and_read() {
     std::vector<pollfd> waits;
-    for (const Actor& actor : actors_) {
+    for (const Player& actor : actors_) {
       waits.push_back({actor.gone ? -1 : actor.instance.link.get(), POLLIN, 0});
     }
     poll(waits.data(), waits.size(), 1000);
@@ -78,16 +77,15 @@ class Scene {
   }
 
   void read_from(std::size_t index) {
-    DemoNote note;
-    if (recv(actors_[index].instance.link.get(), &note, sizeof note, 0) == sizeof note) {
-      return on_note(index, note);
+    if (const auto note = receive_from<DemoNote>(actors_[index].instance.link)) {
+      return on_note(index, *note);
     }
     actors_[index].gone = true;
     waitpid(actors_[index].instance.pid, nullptr, 0);
   }
 
   void on_note(std::size_t index, const DemoNote& note) {
-    Actor& actor = actors_[index];
+    Player& actor = actors_[index];
     switch (note.type) {
       case DemoNote::Type::busy:
         return on_busy(index);
@@ -135,7 +133,7 @@ class Scene {
   }
 
   void freeze(std::size_t index, std::int64_t paid) {
-    Actor& actor = actors_[index];
+    Player& actor = actors_[index];
     kill(actor.instance.pid, SIGSTOP);
     waitpid(actor.instance.pid, nullptr, WUNTRACED);
     frozen_ = index;
@@ -161,7 +159,7 @@ class Scene {
     result_.paid = totals.paid;
     result_.double_payouts = totals.double_payouts;
     result_.ran = static_cast<int>(std::count_if(
-        actors_.begin(), actors_.end(), [](const Actor& actor) { return !actor.fences.empty(); }));
+        actors_.begin(), actors_.end(), [](const Player& actor) { return !actor.fences.empty(); }));
     result_.took = BootClock::now() - began_;
   }
 
@@ -169,14 +167,14 @@ class Scene {
     tell_(BootClock::now() - began_, "#" + std::to_string(index + 1) + " " + what);
   }
 
-  static void cue(const Actor& actor, DemoCue cue) {
-    send(actor.instance.link.get(), &cue, sizeof cue, MSG_NOSIGNAL);
+  static void cue(const Player& actor, DemoCue cue) {
+    send_to(actor.instance.link, cue);
   }
 
   const DemoPlan& plan_;
   const DemoTeller& tell_;
   DemoResult result_{};
-  std::vector<Actor> actors_{};
+  std::vector<Player> actors_{};
   Instant began_{};
   bool stand_by_free_ = true;
   std::optional<std::size_t> frozen_{};
