@@ -46,6 +46,7 @@ void PayoutBook::create(std::int64_t orders) {
 }
 
 void PayoutBook::drop() {
+  run("SET client_min_messages = warning");  // it would list what it drops
   run("DROP SCHEMA IF EXISTS " + schema_ + " CASCADE");
   // Ours to forget if this role installed the guards; otherwise the mark of a demo stays.
   session_.run("DELETE FROM holdfast.guard_mark WHERE resource = $1", {resource_});
