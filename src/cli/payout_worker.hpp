@@ -1,6 +1,8 @@
 // One of the processes that race in a run of `holdfast demo payout --matrix`.
 #pragma once
 
+#include <holdfast/types.hpp>
+
 #include "cli/actor.hpp"
 #include "cli/payout_case.hpp"
 
