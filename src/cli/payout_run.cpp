@@ -3,7 +3,7 @@
 #include <holdfast/client.hpp>
 
 #include "cli/payout_book.hpp"
-#include "client/postgres_module.hpp"
+#include "cli/postgres_connection.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -151,7 +151,7 @@ PayoutResult play_payout_run(PayoutPlan plan, RedisPair* pair) {
     plan.store = pair->url();
     pair->cut_replication();
   }
-  const std::unique_ptr<PostgresSession> session = open_postgres(plan.database);
+  const std::unique_ptr<PostgresSession> session = connect_postgres(plan.database);
   PayoutBook book{*session, plan.schema, plan.lock_name, plan.way};
   book.create(plan.orders);
   PayoutResult result;

@@ -5,7 +5,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/payout_book.hpp"
-#include "client/postgres_module.hpp"
+#include "cli/postgres_connection.hpp"
 
 #include <cstring>
 #include <memory>
@@ -25,7 +25,7 @@ class Worker {
 
   void run() {
     wait_for(PayoutCue::start);
-    const std::unique_ptr<PostgresSession> session = open_postgres(plan_.database);
+    const std::unique_ptr<PostgresSession> session = connect_postgres(plan_.database);
     PayoutBook book{*session, plan_.schema, plan_.lock_name, plan_.way};
     if (!uses_lock(plan_.way)) {
       take_part();
