@@ -30,8 +30,8 @@ void settle(const std::string& database_url, const std::string& day, holdfast::F
       day, holdfast::to_int(fence));
   if (written.affected_rows() == 0) {
     holdfast::PqxxSession session{work};
-    holdfast::check_row_write(session, 0,
-                              {.table = "settlement", .key_column = "day", .key = day}, fence);
+    holdfast::check_row_write(session, 0, {.table = "settlement", .key_column = "day", .key = day},
+                              fence);
   }
   work.commit();
 }

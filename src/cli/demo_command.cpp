@@ -56,7 +56,7 @@ DemoPlan plan_from(const Options& options, const std::string& folder) {
   plan.lock_name = options.store.empty() ? "payout" : "demo payout " + folder;
   plan.ledger = folder + "/ledger.db";
   plan.orders = number_from("--orders", options.orders.empty() ? "200" : options.orders,
-                             demo_orders_min, demo_orders_max);
+                            demo_orders_min, demo_orders_max);
   plan.instances = static_cast<int>(
       number_from("--instances", options.instances, demo_instances_min, demo_instances_max));
   plan.guarded = !options.no_guard;
@@ -155,6 +155,7 @@ int play(const Options& options) {
   return once_each(plan, result) ? exit_ok : exit_failed;
 }
 
+#ifdef HOLDFAST_WITH_POSTGRES
 int play_matrix(const Options& options) {
   if (!options.database.starts_with("postgres://") &&
       !options.database.starts_with("postgresql://")) {
@@ -170,6 +171,11 @@ int play_matrix(const Options& options) {
   matrix.json = options.json;
   return play_payout_matrix(matrix);
 }
+#else
+int play_matrix(const Options&) {
+  throw UsageError{"--matrix needs PostgreSQL, which this build was made without"};
+}
+#endif
 
 }  // namespace
 
@@ -188,7 +194,8 @@ int demo_command(Arguments arguments) {
   line.flag("--no-guard", options.no_guard, "Show what a lock alone lets through");
   line.flag("--json", options.json, "One JSON object instead of a story");
   line.footer(
-      "Exits 0 only if every order was paid exactly once; with --matrix, in every case that a guard\n"
+      "Exits 0 only if every order was paid exactly once; with --matrix, in every case that a "
+      "guard\n"
       "in the database is to keep.");
   if (const auto code = line.parse(arguments)) {
     return *code;

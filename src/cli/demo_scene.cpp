@@ -167,9 +167,7 @@ class Scene {
     tell_(BootClock::now() - began_, "#" + std::to_string(index + 1) + " " + what);
   }
 
-  static void cue(const Player& actor, DemoCue cue) {
-    send_to(actor.instance.link, cue);
-  }
+  static void cue(const Player& actor, DemoCue cue) { send_to(actor.instance.link, cue); }
 
   const DemoPlan& plan_;
   const DemoTeller& tell_;

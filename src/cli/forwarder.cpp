@@ -103,8 +103,8 @@ class Exchange {
     std::array<char, 16'384> bytes{};
     const ssize_t count = recv(from.get(), bytes.data(), bytes.size(), 0);
     for (ssize_t sent = 0; sent < count;) {
-      const ssize_t more = send(to.get(), bytes.data() + sent,
-                                static_cast<std::size_t>(count - sent), MSG_NOSIGNAL);
+      const ssize_t more =
+          send(to.get(), bytes.data() + sent, static_cast<std::size_t>(count - sent), MSG_NOSIGNAL);
       if (more <= 0) {
         return false;
       }
@@ -114,11 +114,9 @@ class Exchange {
   }
 
   void accept_one() {
-    Line line{Descriptor{accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)}, make_socket()};
-    const sockaddr_in address = loopback(target_);
-    if (line.client.get() >= 0 &&
-        connect(line.server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
-            0) {
+    Line line{Descriptor{accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)},
+              connect_to_loopback(target_)};
+    if (line.client.get() >= 0 && line.server.get() >= 0) {
       lines_.push_back(std::move(line));
     }
   }
@@ -138,6 +136,15 @@ class Exchange {
 };
 
 }  // namespace
+
+Descriptor connect_to_loopback(std::uint16_t port) {
+  Descriptor made = make_socket();
+  const sockaddr_in address = loopback(port);
+  if (connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    made.reset();
+  }
+  return made;
+}
 
 Forwarder::Forwarder(std::uint16_t port) {
   Descriptor listener = listen_on_loopback(port_);

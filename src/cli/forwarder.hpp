@@ -7,6 +7,9 @@
 
 namespace holdfast::cli {
 
+// Closed (below zero) if nobody listens there.
+Descriptor connect_to_loopback(std::uint16_t port);
+
 class Forwarder {
  public:
   // Listens on 127.0.0.1 and hands on to `port` there. Precondition: one thread.

@@ -109,18 +109,21 @@ bool PayoutBook::take(const Order& order, Fence fence) {
   const std::string id = std::to_string(order.id);
   switch (way_) {
     case PayoutWay::row_fence:
-      return !run(update + ", fence = $2::bigint WHERE order_id = $1::bigint AND fence < $2::bigint"
-                           " AND NOT paid RETURNING 1",
+      return !run(update +
+                      ", fence = $2::bigint WHERE order_id = $1::bigint AND fence < $2::bigint"
+                      " AND NOT paid RETURNING 1",
                   {id, std::to_string(to_int(fence))})
                   .empty();
     case PayoutWay::version:
-      return !run(update + ", version = version + 1 WHERE order_id = $1::bigint AND version = "
-                           "$2::bigint RETURNING 1",
+      return !run(update +
+                      ", version = version + 1 WHERE order_id = $1::bigint AND version = "
+                      "$2::bigint RETURNING 1",
                   {id, std::to_string(order.version)})
                   .empty();
     case PayoutWay::unique_key:
-      if (run("INSERT INTO " + schema_ + ".payout(order_id, fence) VALUES ($1::bigint, $2::bigint)"
-                                         " ON CONFLICT (order_id) DO NOTHING RETURNING 1",
+      if (run("INSERT INTO " + schema_ +
+                  ".payout(order_id, fence) VALUES ($1::bigint, $2::bigint)"
+                  " ON CONFLICT (order_id) DO NOTHING RETURNING 1",
               {id, std::to_string(to_int(fence))})
               .empty()) {
         return false;
@@ -171,8 +174,9 @@ PayoutBook::Paid PayoutBook::pay(const std::vector<Order>& orders, Fence fence,
 }
 
 PayoutBook::Totals PayoutBook::totals() {
-  const auto rows = run("SELECT count(DISTINCT order_id), count(*) - count(DISTINCT order_id) FROM " +
-                        schema_ + ".payout");
+  const auto rows =
+      run("SELECT count(DISTINCT order_id), count(*) - count(DISTINCT order_id) FROM " + schema_ +
+          ".payout");
   return {number(rows.at(0).at(0)), number(rows.at(0).at(1))};
 }
 

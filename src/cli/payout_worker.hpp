@@ -13,9 +13,9 @@
 namespace holdfast::cli {
 
 struct PayoutPlan {
-  std::string store{};      // where the lock is
-  std::string database{};   // postgres://…
-  std::string schema{};     // made by the stage
+  std::string store{};     // where the lock is
+  std::string database{};  // postgres://…
+  std::string schema{};    // made by the stage
   std::string lock_name{};
   PayoutWay way = PayoutWay::none;
   PayoutFault fault = PayoutFault::none;
@@ -28,14 +28,14 @@ inline constexpr std::int64_t payout_batch = 5;
 
 struct PayoutNote {
   enum class Type : std::uint8_t {
-    working,  // it holds the lock, if there is one, and asks which part it plays
-    at_read,  // it has read a batch and is about to write it
-    half_way, // it has made one payout and not marked it
-    paid,     // a batch was paid; number: its orders
-    refused,  // a guard let nothing, or not all, of a batch through
-    lost,     // it has learned that its lease is lost, and asks for the lock again
-    done,     // nothing is left to pay
-    failed,   // it ended; number: the exit code, text says why
+    working,   // it holds the lock, if there is one, and asks which part it plays
+    at_read,   // it has read a batch and is about to write it
+    half_way,  // it has made one payout and not marked it
+    paid,      // a batch was paid; number: its orders
+    refused,   // a guard let nothing, or not all, of a batch through
+    lost,      // it has learned that its lease is lost, and asks for the lock again
+    done,      // nothing is left to pay
+    failed,    // it ended; number: the exit code, text says why
   };
   Type type = Type::failed;
   std::int64_t number = 0;

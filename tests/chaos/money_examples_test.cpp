@@ -49,9 +49,10 @@ class TableHold {
       : session_({.args = {"psql", "-q", "-c", "LOCK TABLE " + table + "; SELECT pg_sleep(300)",
                            database}}) {
     const bool held = eventually([&] {
-      return PostgresServer::run_at(
-                 database, "SELECT count(*) FROM pg_locks WHERE granted AND mode = "
-                           "'AccessExclusiveLock' AND relation = '" + table + "'::regclass") == "1";
+      return PostgresServer::run_at(database,
+                                    "SELECT count(*) FROM pg_locks WHERE granted AND mode = "
+                                    "'AccessExclusiveLock' AND relation = '" +
+                                        table + "'::regclass") == "1";
     });
     EXPECT_TRUE(held);
   }

@@ -40,8 +40,8 @@ TEST_P(PayoutMatrix, OnlyADatabaseGuardKeepsEveryPayoutSingle) {
     }
     ++tried;
     const bool guarded = cell["guarded"];
-    const bool overlaps = cell["fault"] == "pause" || cell["fault"] == "lost lock" ||
-                          cell["fault"] == "failover";
+    const bool overlaps =
+        cell["fault"] == "pause" || cell["fault"] == "lost lock" || cell["fault"] == "failover";
     EXPECT_EQ(cell["unpaid"], 0) << cell;
     if (guarded) {
       EXPECT_EQ(cell["double_payouts"], 0) << cell;
@@ -56,8 +56,9 @@ TEST_P(PayoutMatrix, OnlyADatabaseGuardKeepsEveryPayoutSingle) {
            " double_payouts=", cell["double_payouts"], " refused=", cell["refused"]);
   }
   EXPECT_EQ(tried, 28);
-  EXPECT_EQ(PostgresServer::run_at(url, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE "
-                                        "'holdfast_demo%'"),
+  EXPECT_EQ(PostgresServer::run_at(url,
+                                   "SELECT count(*) FROM pg_namespace WHERE nspname LIKE "
+                                   "'holdfast_demo%'"),
             "0")
       << "the demo cleans up";
 }
