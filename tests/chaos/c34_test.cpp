@@ -1,13 +1,12 @@
 // C34 in the library: an error while acquiring is never a grant, in any face of it, and its kind is
 // told. `holdfast run` is in c34_run_test.cpp.
-#include <holdfast/holdfast.hpp>
-
 #include "runtime/host.hpp"
+#include "tests/chaos/lock_form.hpp"
 #include "tests/chaos/soak.hpp"
-#include "tests/chaos/test_store.hpp"
 
 #include <future>
 #include <mutex>
+#include <shared_mutex>
 
 namespace holdfast::chaos {
 namespace {
@@ -20,7 +19,9 @@ class FailingStore final : public Store {
   using Answer = std::function<AcquireReply()>;
   FailingStore(Runtime& runtime, Answer answer) : runtime_(runtime), answer_(std::move(answer)) {}
 
-  Capabilities capabilities() const override { return {.queue = true, .wake_ups = true}; }
+  Capabilities capabilities() const override {
+    return {.queue = true, .wake_ups = true, .shared = true, .permits = true};
+  }
   void acquire(const Claim&, Queueing, UniqueFunction<void(AcquireReply)> done) override {
     later(std::move(done), answer_());
   }
@@ -75,36 +76,55 @@ class FailingFactory final : public StoreFactory {
 
 constexpr int runs = 20;
 
-// Every face of acquiring, once each: what the protected code would have seen.
-void expect_never_inside(Client& client, std::error_code expected) {
-  Mutex mutex{client, "job", {.ttl = 1s}};
+// The faces that give a lease, once each.
+bool is_inside(AnyLock& lock, std::error_code expected) {
   bool inside = false;
   std::error_code ec;
-  if (const Lease lease = mutex.acquire({.timeout = 0s}, ec)) {
+  if (const Lease lease = lock.acquire({.timeout = 0s}, ec)) {
     inside = true;
   }
   EXPECT_EQ(ec, expected) << ec.message();
-  EXPECT_FALSE(mutex.try_acquire(ec).has_value());
+  inside = inside || lock.try_acquire(ec).has_value();
   EXPECT_EQ(ec, expected) << ec.message();
-  try {
-    const Lease lease = mutex.acquire({.timeout = 0s});
-    inside = true;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), expected);
-  }
-  try {
-    const std::unique_lock lock{mutex, 0s};
-    inside = lock.owns_lock();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), expected);
-  }
   std::promise<std::error_code> told;
-  mutex.start_acquire({.timeout = 0s}, [&](std::error_code code, Lease lease) {
+  lock.start_acquire({.timeout = 0s}, [&](std::error_code code, Lease lease) {
     inside = inside || lease;
     told.set_value(code);
   });
   EXPECT_EQ(told.get_future().get(), expected);
-  EXPECT_FALSE(inside) << expected.message();
+  return inside;
+}
+
+// What `enter` says, which must throw instead.
+template <class Enter>
+bool is_inside(Enter enter, std::error_code expected) {
+  try {
+    return enter();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), expected);
+    return false;
+  }
+}
+
+// Every face of acquiring, once each: what the protected code would have seen.
+void expect_never_inside(Client& client, std::error_code expected) {
+  const LeaseOptions options{.ttl = 1s};
+  for (const Form form : every_form) {
+    const auto lock = make_lock(client, "job", form, Part::tried, options);
+    EXPECT_FALSE(is_inside(*lock, expected)) << form_word(form) << ": " << expected.message();
+  }
+  Mutex mutex{client, "job", options};
+  SharedMutex shared{client, "job", options};
+  Semaphore semaphore{client, "job", 3, options};
+  RecursiveMutex recursive{client, "job", options};
+  const auto expect_none = [&](auto enter) { EXPECT_FALSE(is_inside(enter, expected)); };
+  expect_none([&] { return static_cast<bool>(mutex.acquire({.timeout = 0s})); });
+  expect_none([&] { return static_cast<bool>(shared.acquire_shared({.timeout = 0s})); });
+  expect_none([&] { return static_cast<bool>(semaphore.acquire({.timeout = 0s}, 2)); });
+  expect_none([&] { return std::unique_lock{mutex, 0s}.owns_lock(); });
+  expect_none([&] { return std::unique_lock{shared, 0s}.owns_lock(); });
+  expect_none([&] { return std::shared_lock{shared, std::try_to_lock}.owns_lock(); });
+  expect_none([&] { return std::unique_lock{recursive, std::try_to_lock}.owns_lock(); });
   EXPECT_EQ(client.counters().granted, 0U);
   EXPECT_EQ(client.counters().held, 0U);
 }
@@ -175,22 +195,43 @@ TEST(C34Library, AnExpiredGrantIsNone) {
   expect_never_inside(client, errc::outcome_unknown);
 }
 
-class C34Busy : public OnEveryStore {};
+class C34Busy : public OnEveryForm {};
 
 TEST_P(C34Busy, TheBlockDoesNotRunWhileAnotherHolds) {
   const auto a = store().connect();
   const auto b = store().connect();
+  const auto theirs = make_lock(*b, "job", form(), Part::in_the_way, {.ttl = 30s});
+  const auto ours = make_lock(*a, "job", form(), Part::tried, {.ttl = 30s});
+  const Lease held = theirs->acquire({.timeout = 5s});
+  for (int i = 0; i < runs; ++i) {
+    std::error_code ec;
+    ASSERT_FALSE(ours->try_acquire(ec).has_value());
+    ASSERT_FALSE(ec) << ec.message();
+    ASSERT_FALSE(ours->acquire({.timeout = 5ms}, ec));
+    ASSERT_EQ(ec, failure::not_acquired);
+  }
+}
+
+class C34StandardLocks : public OnEveryStore {};
+
+TEST_P(C34StandardLocks, TheBlockDoesNotRunWhileAnotherHolds) {
+  const auto a = store().connect();
+  const auto b = store().connect();
   const Lease held = Mutex{*b, "job", {.ttl = 30s}}.acquire({.timeout = 5s});
   Mutex mutex{*a, "job", {.ttl = 30s}};
+  SharedMutex shared{*a, "job", {.ttl = 30s}};
   for (int i = 0; i < runs; ++i) {
     const std::unique_lock lock{mutex, std::try_to_lock};
     ASSERT_FALSE(lock.owns_lock());
     const std::unique_lock patient{mutex, 5ms};
     ASSERT_FALSE(patient.owns_lock());
+    const std::shared_lock reader{shared, 5ms};
+    ASSERT_FALSE(reader.owns_lock());
   }
 }
 
-CASE_ON_EVERY_STORE(C34Busy);
+CASE_ON_EVERY_FORM(C34Busy);
+CASE_ON_EVERY_STORE(C34StandardLocks);
 
 }  // namespace
 }  // namespace holdfast::chaos
