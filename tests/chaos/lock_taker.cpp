@@ -6,6 +6,7 @@
 // lock_taker --store URL --name N[,N…] [--ttl D] [--wait D|forever] [--hold D|forever]
 //            [--hold-up-to D] [--loop N|forever] [--crash granted] [--die-one-in N] [--fixed]
 //            [--note TEXT] [--id ID] [--log FILE] [--on-command] [--orders FIFO]
+//            [--shared | --limit N [--permits N]]
 //
 // --orders FIFO brings orders: acquire (with --on-command), release, abandon, stop; at its end the
 // process ends, as if killed. Several names: a random one each time. --die-one-in: kills itself in
@@ -23,6 +24,7 @@
 #include <condition_variable>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -140,13 +142,13 @@ class Taker {
     lease.note = options.text("--note");
     std::istringstream names{options.text("--name")};
     for (std::string name; std::getline(names, name, ',');) {
-      targets_.push_back({std::make_unique<Mutex>(client, name, lease), {}});
+      targets_.push_back({name, asking(client, name, lease), {}});
     }
     for (Target& target : targets_) {
       const std::string file = options.text("--log");
       if (!file.empty()) {
         target.log = std::make_unique<test::OverlapLog>(
-            targets_.size() == 1 ? file : file + "." + target.mutex->name());
+            targets_.size() == 1 ? file : file + "." + target.name);
       }
     }
   }
@@ -167,29 +169,58 @@ class Taker {
     return std::uniform_int_distribution<std::uint64_t>{0, limit - 1}(random_);
   }
 
+  using Acquire = std::function<Lease(const Wait&, std::error_code&)>;
   struct Target {
-    std::unique_ptr<Mutex> mutex{};
+    std::string name{};
+    Acquire acquire{};
     std::unique_ptr<test::OverlapLog> log{};
   };
+
+  // In the way that the options say.
+  Acquire asking(Client& client, const std::string& name, const LeaseOptions& lease) {
+    if (options_.has("--limit")) {
+      const auto limit = static_cast<std::uint32_t>(options_.number("--limit", 1));
+      permits_ = static_cast<std::uint32_t>(options_.number("--permits", 1));
+      return [semaphore = std::make_shared<Semaphore>(client, name, limit, lease),
+              permits = permits_](const Wait& wait, std::error_code& ec) {
+        return semaphore->acquire(wait, ec, permits);
+      };
+    }
+    const auto mutex = std::make_shared<SharedMutex>(client, name, lease);
+    if (options_.has("--shared")) {
+      return [mutex](const Wait& wait, std::error_code& ec) {
+        return mutex->acquire_shared(wait, ec);
+      };
+    }
+    return [mutex](const Wait& wait, std::error_code& ec) { return mutex->acquire(wait, ec); };
+  }
 
   // Inside from here until it leaves or hears of a loss, whichever comes first.
   class Stay {
    public:
-    Stay(const Target& target, const std::string& id, const Lease& lease)
-        : log_(target.log.get()), id_(id), fence_(to_int(lease.fence())) {
-      if (log_ != nullptr) {
-        log_->enter(id_, fence_);
+    Stay(const Target& target, const std::string& id, std::uint32_t permits, const Lease& lease)
+        : log_(target.log.get()), id_(id), permits_(permits), fence_(to_int(lease.fence())) {
+      for (std::uint32_t permit = 0; permit < permits_ && log_ != nullptr; ++permit) {
+        log_->enter(seat(permit), fence_);
       }
     }
     void end() {
       if (!ended_.exchange(true) && log_ != nullptr) {
-        log_->leave(id_, fence_);
+        for (std::uint32_t permit = 0; permit < permits_; ++permit) {
+          log_->leave(seat(permit), fence_);
+        }
       }
     }
 
    private:
+    // Each permit counts as one who is inside.
+    std::string seat(std::uint32_t permit) const {
+      return permits_ == 1 ? id_ : id_ + "#" + std::to_string(permit);
+    }
+
     test::OverlapLog* log_;
     const std::string& id_;
+    std::uint32_t permits_;
     std::int64_t fence_;
     std::atomic<bool> ended_{false};
   };
@@ -197,12 +228,12 @@ class Taker {
   void round() {
     std::error_code ec;
     const Target& target = targets_[below(targets_.size())];
-    Lease lease = target.mutex->acquire({.timeout = wait_, .stop = orders_.stop()}, ec);
+    Lease lease = target.acquire({.timeout = wait_, .stop = orders_.stop()}, ec);
     if (ec) {
       tell("failed " + std::string{word(ec)} + " " + ec.message());
       return;
     }
-    Stay stay{target, id_, lease};
+    Stay stay{target, id_, permits_, lease};
     tell("granted " + std::to_string(to_int(lease.fence())) + " " + lease.owner().text());
     const std::stop_token lost = lease.lost();
     {
@@ -251,6 +282,7 @@ class Taker {
   const std::optional<Duration> wait_;
   std::mt19937_64 random_;
   std::vector<Target> targets_{};
+  std::uint32_t permits_ = 1;
 };
 
 }  // namespace
