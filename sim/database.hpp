@@ -24,6 +24,7 @@ class Database {
     std::string name{};  // of the lock
     OwnerId owner{};
     Fence fence = Fence::none;
+    Fence floor = Fence::none;
   };
   // To both storages. `answered` is called when the answer is back, if it ever is, with what the
   // guard said.

@@ -8,6 +8,8 @@
 #include <holdfast/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,22 +21,36 @@ namespace holdfast::sim {
 using NodeId = std::size_t;
 using AttemptId = std::uint64_t;  // one wait of one client; it may use several owners
 
+// How a name is asked for or held.
+struct Use {
+  Mode mode = Mode::exclusive;
+  std::uint32_t permits = 1;
+  std::uint32_t limit = 0;  // 0: a lock, not a semaphore
+  std::string run{};        // of a name whose runs happen once
+  bool operator==(const Use&) const = default;
+};
+Use use_of(const Claim& claim);
+// Whether two may be inside at one instant, as far as two can tell: permits are counted elsewhere.
+bool may_be_beside(const Use& one, const Use& other);
+
 // ---- on a node ---------------------------------------------------------------------------------
 
-enum class Verb : std::uint8_t { acquire, queue, renew, withdraw };
+enum class Verb : std::uint8_t { acquire, queue, renew, amend, withdraw };
 struct Asked {  // the engine handed this request to the store's client side
   NodeId node = 0;
   Verb verb = Verb::acquire;
   std::string name{};
   OwnerId owner{};
   AttemptId attempt = 0;
-  Duration life{};  // how long the store keeps what this makes: TTL + lock_delay
+  Duration life{};      // how long the store keeps what this makes: TTL + lock_delay
+  std::string value{};  // that the record is to bear
 };
 struct Wanted {  // a wait began
   NodeId node = 0;
   AttemptId attempt = 0;
   std::string name{};
   WorldTime due = WorldTime::max();  // an answer has to be there by then; max: for ever
+  Use use{};
 };
 struct Due {  // the answer to a wait is due at another time: it was cancelled, or clocks changed
   AttemptId attempt = 0;
@@ -46,7 +62,7 @@ struct Refused {  // a wait ended without a lease
   std::string name{};
   std::error_code code{};
 };
-struct Trusts {  // a lease began, or its trust window moved
+struct Trusts {  // a lease began, its trust window moved, or a writer became a reader
   NodeId node = 0;
   AttemptId attempt = 0;
   std::string name{};
@@ -55,6 +71,8 @@ struct Trusts {  // a lease began, or its trust window moved
   WorldTime until{};
   bool fixed = false;  // a lease that is not renewed
   Duration ttl{};      // as asked for
+  Use use{};
+  Fence floor = Fence::none;
 };
 enum class Ending : std::uint8_t { released, lost, abandoned };
 struct Ended {  // the holder stopped trusting a lease, or was told to
@@ -64,6 +82,20 @@ struct Ended {  // the holder stopped trusting a lease, or was told to
   Ending how = Ending::released;
   std::error_code code{};
 };
+enum class RunStep : std::uint8_t { began, completed, failed };
+struct Ran {  // the work that is to be done once for each run
+  NodeId node = 0;
+  std::string name{};
+  std::string run{};
+  OwnerId owner{};
+  RunStep step = RunStep::began;
+};
+struct Proclaimed {  // the store has confirmed that the holder's record bears this value
+  NodeId node = 0;
+  std::string name{};
+  OwnerId owner{};
+  std::string value{};
+};
 struct Crashed {
   NodeId node = 0;
 };
@@ -72,8 +104,7 @@ struct Paused {
   bool on = false;
 };
 
-// ---- in the store; `at` is the store's clock
-// -----------------------------------------------------
+// ---- in the store; `at` is its clock -----------------------------------------------------------
 
 struct StoreGranted {
   std::string name{};
@@ -81,6 +112,8 @@ struct StoreGranted {
   Fence fence = Fence::none;
   bool handed_on = false;
   Instant at{};
+  Use use{};
+  Fence floor = Fence::none;
 };
 struct StoreHolds {  // the end of a record moved
   std::string name{};
@@ -96,6 +129,16 @@ struct StoreQueued {  // joined, or beat
   OwnerId owner{};
   Duration liveness{};
   Instant at{};
+  Use use{};
+};
+struct StoreDismissed {  // left the queue, if it was there: its run is done
+  std::string name{};
+  OwnerId owner{};
+};
+struct StoreAmended {
+  std::string name{};
+  OwnerId owner{};
+  Mode mode = Mode::exclusive;
 };
 struct StoreWithdrew {
   std::string name{};
@@ -103,6 +146,27 @@ struct StoreWithdrew {
   std::vector<OwnerId> ended{};  // whose records this ended
   Duration life{};               // for as long as this an older acquire must find a tombstone
   Instant at{};
+};
+struct StoreMarked {  // in the same step as the StoreWithdrew before it
+  std::string name{};
+  std::string run{};
+  OwnerId owner{};
+  Instant at{};
+  Instant until{};
+};
+// How a name stands after a step that serves its queue.
+struct StoreStands {
+  struct Place {
+    OwnerId owner{};
+    Use use{};
+    Fence fence = Fence::none;
+    bool released = false;  // what min_hold leaves of a hold
+    bool operator==(const Place&) const = default;
+  };
+  std::string name{};
+  std::vector<Place> holders{};
+  std::optional<Place> next{};  // the head of the queue, if it lives
+  bool operator==(const StoreStands&) const = default;
 };
 // The store lost what it knew, or part of it: failover without the tail, restart without memory, a
 // clock that jumped ahead, an operator's break. What is left is given in full.
@@ -113,15 +177,16 @@ struct StoreForgot {
   bool state_replaced = false;    // by an older state, or none
   bool queues_told = false;       // `queues` is all that is left of the queues, in order
   std::vector<StoreQueued> queues{};
+  Instant at{};  // before its clock jumped
 };
 struct StoreHas {  // seen by looking, now and then
   std::string name{};
   OwnerId owner{};
   bool waits = false;
+  std::string value{};
 };
 
-// ---- in the databases that the locks protect
-// -----------------------------------------------------
+// ---- in the databases that the locks protect ---------------------------------------------------
 
 struct Wrote {
   NodeId node = 0;
@@ -130,10 +195,10 @@ struct Wrote {
   Fence fence = Fence::none;
   bool guarded = false;
   bool landed = false;  // false: the guard refused
+  Fence floor = Fence::none;
 };
 
-// ---- of the whole world
-// --------------------------------------------------------------------------
+// ---- of the whole world ------------------------------------------------------------------------
 
 struct Trouble {  // a fault begins or ends for this node's dealings with the store
   NodeId node = 0;
@@ -144,9 +209,11 @@ struct Healed {};    // no faults from here on; everything must make progress
 struct Stuck {};     // the world goes round in circles without time passing
 struct Finished {};  // the last fact
 
-using Fact = std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Crashed, Paused, StoreGranted,
-                          StoreHolds, StoreRenewed, StoreQueued, StoreWithdrew, StoreForgot,
-                          StoreHas, Wrote, Trouble, Healed, Stuck, Finished>;
+using Fact =
+    std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Crashed, Paused,
+                 StoreGranted, StoreHolds, StoreRenewed, StoreQueued, StoreDismissed, StoreAmended,
+                 StoreWithdrew, StoreMarked, StoreStands, StoreForgot, StoreHas, Wrote, Trouble,
+                 Healed, Stuck, Finished>;
 
 std::string text(const Fact& fact);
 std::string short_text(const OwnerId& owner);  // enough of it to tell owners apart in a trace

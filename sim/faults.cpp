@@ -200,8 +200,9 @@ void Faults::store_clock_jump() {
 
 void Faults::operator_break() {
   Random& random = around_.world.random();
-  const std::string name = "lock" + std::to_string(random.below(options_.work.names));
-  around_.server.operator_breaks(name, random.chance(500) ? BreakMode::now : BreakMode::ask_holder);
+  const std::vector<NamePlan>& names = options_.work.names;
+  const NamePlan& plan = names[static_cast<std::size_t>(random.below(names.size()))];
+  around_.server.operator_breaks(plan.name, random.chance(500) ? BreakMode::now : BreakMode::ask_holder);
 }
 
 }  // namespace holdfast::sim

@@ -7,6 +7,7 @@ namespace holdfast::sim {
 namespace {
 
 constexpr Duration single_attempt_max = std::chrono::milliseconds{2500};  // op_timeout and a bit
+constexpr Duration amend_again_in = std::chrono::milliseconds{100};
 
 }  // namespace
 
@@ -38,6 +39,11 @@ Claim Locker::make_claim(const Running& running) {
   claim.min_hold = options.min_hold.value_or(Duration{0});
   claim.max_hold = options.max_hold.value_or(Duration{0});
   claim.lock_delay = options.lock_delay.value_or(Duration{0});
+  claim.mode = running.wait.use.mode;
+  claim.permits = running.wait.use.permits;
+  claim.limit = running.wait.use.limit;
+  claim.run_id = running.wait.use.run;
+  claim.value = running.wait.value;
   claim.who = {"n" + std::to_string(node_), 1, "a" + std::to_string(running.attempt)};
   return claim;
 }
@@ -53,7 +59,7 @@ AttemptId Locker::acquire(const LockerWait& wait, WaitHandler done) {
 
   const Instant now = runtime_.now();
   std::optional<Instant> deadline;
-  Wanted wanted{node_, running->attempt, wait.name, WorldTime::max()};
+  Wanted wanted{node_, running->attempt, wait.name, WorldTime::max(), wait.use};
   if (wait.timeout) {
     deadline = now + *wait.timeout;
     const bool single = *wait.timeout == Duration{0};
@@ -164,9 +170,13 @@ LeasePtr Locker::hold(const Running& running, const AcquireMachine& granted) {
   auto lease = std::make_shared<detail::LeaseState>(granted.claim(), result.fence, result.floor,
                                                     watchdog.trusted_until());
   lease->tombstone = result.tombstone;
-  const Held held{lease, running.attempt, lease->trusted(), !options.renew};
+  const Held held{lease, running.attempt, lease->trusted(), !options.renew, granted.claim()};
   held_[lease->claim.owner] = held;
   record_trust(held);
+  if (!held.claim.run_id.empty()) {
+    around_.history.record(
+        Ran{node_, held.claim.name, held.claim.run_id, held.claim.owner, RunStep::began});
+  }
   engine_.hold(lease, watchdog);
   return lease;
 }
@@ -175,7 +185,7 @@ void Locker::record_trust(const Held& held) {
   const detail::LeaseState& lease = *held.lease;
   around_.history.record(Trusts{node_, held.attempt, lease.claim.name, lease.claim.owner,
                                 lease.fence, clock_.when(lease.trusted()), held.fixed,
-                                lease.claim.ttl});
+                                lease.claim.ttl, use_of(held.claim), lease.floor});
 }
 
 void Locker::look() {
@@ -210,18 +220,103 @@ void Locker::release(const LeasePtr& lease, bool on_lane) {
   }
 }
 
+void Locker::complete(const LeasePtr& lease, Duration remember, bool on_lane) {
+  const auto held = held_.find(lease->claim.owner);
+  if (held == held_.end() || !lease->leave_held(detail::LeasePhase::released)) {
+    release(lease, on_lane);  // lost before the work was over: it does not count
+    return;
+  }
+  const Claim claim = held->second.claim;
+  held_.erase(held);
+  around_.history.record(Ran{node_, claim.name, claim.run_id, claim.owner, RunStep::completed});
+  around_.history.record(Ended{node_, claim.name, claim.owner, Ending::released, {}});
+  engine_.forget(claim.owner);
+  withdraw(on_lane ? *lane_ : engine_.store(), claim,
+           {.keep_min_hold = true, .tombstone = lease->tombstone, .remember = remember});
+}
+
+void Locker::fail(const LeasePtr& lease, bool on_lane) {
+  if (const auto held = held_.find(lease->claim.owner); held != held_.end()) {
+    const Claim& claim = held->second.claim;
+    around_.history.record(Ran{node_, claim.name, claim.run_id, claim.owner, RunStep::failed});
+  }
+  release(lease, on_lane);
+}
+
 void Locker::send_release(const LeasePtr& lease, bool on_lane) {
   if (!on_lane) {
     engine_.release(lease, [](std::error_code) {});
     return;
   }
   engine_.forget(lease->claim.owner);
-  lane_->withdraw(lease->claim, {.keep_min_hold = true, .tombstone = lease->tombstone},
-                  [this, lease](const WithdrawReply& reply) {
-                    if (std::holds_alternative<Failed>(reply)) {
-                      engine_.clean_up(lease->claim, {.keep_min_hold = true, .tombstone = true});
-                    }
-                  });
+  withdraw(*lane_, lease->claim, {.keep_min_hold = true, .tombstone = lease->tombstone});
+}
+
+void Locker::withdraw(Store& store, const Claim& claim, WithdrawOptions options) {
+  store.withdraw(claim, options, [this, claim, options](const WithdrawReply& reply) mutable {
+    if (std::holds_alternative<Failed>(reply)) {
+      options.tombstone = true;
+      engine_.clean_up(claim, options);
+    }
+  });
+}
+
+// ---- amending ----------------------------------------------------------------------------------
+
+void Locker::downgrade(const LeasePtr& lease) {
+  const auto held = held_.find(lease->claim.owner);
+  if (held != held_.end()) {
+    held->second.claim.mode = Mode::shared;
+    record_trust(held->second);
+    amend(held->second);
+  }
+}
+
+void Locker::proclaim(const LeasePtr& lease, std::string value) {
+  const auto held = held_.find(lease->claim.owner);
+  if (held != held_.end()) {
+    held->second.claim.value = std::move(value);
+    amend(held->second);
+  }
+}
+
+// One at a time: of two that are on their way, the older could be executed last.
+void Locker::amend(Held& held) {
+  if (std::exchange(held.amending, true)) {
+    return;
+  }
+  engine_.store().amend(held.claim, [this, asked = held.claim](const AmendReply& reply) {
+    on_amended(asked, reply);
+  });
+}
+
+void Locker::on_amended(const Claim& asked, const AmendReply& reply) {
+  const auto found = held_.find(asked.owner);
+  if (found == held_.end()) {
+    return;
+  }
+  Held& held = found->second;
+  if (std::holds_alternative<Amended>(reply)) {
+    if (!asked.value.empty()) {
+      around_.history.record(Proclaimed{node_, asked.name, asked.owner, asked.value});
+    }
+    held.amending = false;
+    if (held.claim.value != asked.value || held.claim.mode != asked.mode) {
+      amend(held);
+    }
+    return;
+  }
+  if (std::holds_alternative<Gone>(reply)) {
+    held.amending = false;  // the next renewal will hear of it too
+    return;
+  }
+  runtime_.call_at(runtime_.now() + amend_again_in, [this, owner = asked.owner] {
+    const auto still = held_.find(owner);
+    if (still != held_.end()) {
+      still->second.amending = false;
+      amend(still->second);
+    }
+  });
 }
 
 void Locker::abandon(const LeasePtr& lease) {
@@ -236,7 +331,7 @@ void Locker::abandon(const LeasePtr& lease) {
 void Locker::write(const LeasePtr& lease, std::function<void()> answered) {
   const OwnerId owner = lease->claim.owner;
   around_.database.write(
-      {node_, lease->claim.name, owner, lease->fence},
+      {node_, lease->claim.name, owner, lease->fence, lease->floor},
       [weak = std::weak_ptr{self_}, owner, answered = std::move(answered)](bool refused) {
         const auto self = weak.lock();
         if (!self) {

@@ -36,6 +36,8 @@ struct LockerWait {
   LeaseOptions options{};
   std::optional<Duration> timeout{};  // unset: for ever; zero: one attempt
   bool lane_first = false;  // as blocking calls do: the first request on a lane's connection
+  Use use{};
+  std::string value{};  // that the record is to bear
 };
 
 class Locker final : public detail::EngineSink {
@@ -49,6 +51,13 @@ class Locker final : public detail::EngineSink {
   void cancel(AttemptId attempt);
 
   void release(const LeasePtr& lease, bool on_lane = false);
+  // The run that the lease is for is done: releases, and has it marked so for `remember`.
+  void complete(const LeasePtr& lease, Duration remember, bool on_lane = false);
+  void fail(const LeasePtr& lease, bool on_lane = false);  // the run is not done
+  // From exclusive to shared. The holder counts as a reader from here on, whenever the store hears
+  // of it.
+  void downgrade(const LeasePtr& lease);
+  void proclaim(const LeasePtr& lease, std::string value);
   void abandon(const LeasePtr& lease);
   bool valid(const LeasePtr& lease) const { return lease->valid(runtime_.now()); }
   // Sends a write to the database, without asking valid(): that is the caller's to do, earlier.
@@ -87,6 +96,8 @@ class Locker final : public detail::EngineSink {
     AttemptId attempt = 0;
     Instant last_trust{};
     bool fixed = false;  // not renewed
+    Claim claim{};  // as it is to be now
+    bool amending = false;  // the store has been asked to, or will be again
   };
 
   std::unique_ptr<Store> open_store(bool listens);
@@ -99,6 +110,9 @@ class Locker final : public detail::EngineSink {
   LeasePtr hold(const Running& running, const AcquireMachine& granted);
   void record_trust(const Held& held);
   void send_release(const LeasePtr& lease, bool on_lane);
+  void withdraw(Store& store, const Claim& claim, WithdrawOptions options);
+  void amend(Held& held);
+  void on_amended(const Claim& asked, const AmendReply& reply);
 
   Surroundings& around_;
   NodeId node_;

@@ -19,8 +19,14 @@ struct AcquireRequest {
   Claim claim{};
   Store::Queueing queueing = Store::Queueing::no;
 };
+struct AcquireAllRequest {
+  std::vector<Claim> claims{};
+};
 struct RenewRequest {
   std::vector<Claim> claims{};
+};
+struct AmendRequest {
+  Claim claim{};
 };
 struct WithdrawRequest {
   Claim claim{};
@@ -37,10 +43,11 @@ struct ListRequest {
   std::string prefix{};
   std::string cursor{};
 };
-using Request = std::variant<AcquireRequest, RenewRequest, WithdrawRequest, BreakRequest,
-                             InspectRequest, ListRequest>;
-using Answer = std::variant<Failed, AcquireReply, std::vector<RenewReply>, WithdrawReply,
-                            BreakReply, InspectReply, ListReply>;
+using Request = std::variant<AcquireRequest, AcquireAllRequest, RenewRequest, AmendRequest,
+                             WithdrawRequest, BreakRequest, InspectRequest, ListRequest>;
+using Answer =
+    std::variant<Failed, AcquireReply, AcquireAllReply, std::vector<RenewReply>, AmendReply,
+                 WithdrawReply, BreakReply, InspectReply, ListReply>;
 
 // The node's end of a connection. Called by the network, whatever the node is doing just then.
 class ConnectionEnd {

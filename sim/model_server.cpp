@@ -1,7 +1,5 @@
 #include "sim/model_server.hpp"
 
-#include "base/mutation.hpp"
-
 #include <algorithm>
 
 namespace holdfast::sim {
@@ -69,6 +67,10 @@ void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::ui
                           Request request) {
   if (const auto* acquire = std::get_if<AcquireRequest>(&request)) {
     homes_[acquire->claim.owner] = connection->client_id;
+  } else if (const auto* all = std::get_if<AcquireAllRequest>(&request)) {
+    for (const Claim& claim : all->claims) {
+      homes_[claim.owner] = connection->client_id;
+    }
   }
   Answer answer = run(request, *connection);
   network_.send(Place::store, connection->place, connection->id,
@@ -86,19 +88,6 @@ void ModelServer::reply(const std::shared_ptr<Connection>& connection,
       (connection->client->*what)();
     }
   });
-}
-
-void ModelServer::tell(const std::string& name, const LockTable::Notices& notices) {
-  for (const StoreEvent& notice : notices) {
-    if (const auto* handed = std::get_if<HandedOff>(&notice)) {
-      record_grant(name, handed->owner, handed->fence, true);
-      send_wake(handed->owner, notice);
-    } else if (const auto* broken = std::get_if<MarkedBroken>(&notice)) {
-      send_wake(broken->owner, notice);
-    } else if (const auto* hint = std::get_if<MaybeFree>(&notice)) {
-      send_wake(hint->owner, notice);
-    }
-  }
 }
 
 void ModelServer::send_wake(const OwnerId& owner, const StoreEvent& event) {
@@ -129,123 +118,13 @@ void ModelServer::send_wake(const OwnerId& owner, const StoreEvent& event) {
   }
 }
 
-// ---- verbs -------------------------------------------------------------------------------------
-
-Answer ModelServer::run(const Request& request, const Connection& connection) {
-  LockTable::Reading at = reading();
-  if (mutated(Mutation::expiry_by_clients_clock)) {
-    at.now = connection.client_clock;
-  }
-  return std::visit([&](const auto& verb) { return run(verb, at); }, request);
-}
-
-Answer ModelServer::run(const AcquireRequest& request, LockTable::Reading at) {
-  LockTable::Notices notices;
-  const Claim& claim = request.claim;
-  AcquireReply answer = state_.table.acquire(claim, request.queueing, at, notices);
-  tell(claim.name, notices);
-  if (const auto* granted = std::get_if<Granted>(&answer)) {
-    record_grant(claim.name, claim.owner, granted->fence, false);
-  } else if (std::holds_alternative<Queued>(answer)) {
-    const StoreQueued queued{claim.name, claim.owner, claim.liveness, at.now};
-    state_.beats[claim.owner] = queued;
-    history_.record(queued);
-  }
-  record_end(claim.name);
-  return answer;
-}
-
-Answer ModelServer::run(const RenewRequest& request, LockTable::Reading at) {
-  std::vector<RenewReply> answers;
-  for (const Claim& claim : request.claims) {
-    LockTable::Notices notices;
-    answers.push_back(state_.table.renew(claim, at, notices));
-    tell(claim.name, notices);
-    if (std::holds_alternative<Renewed>(answers.back())) {
-      history_.record(StoreRenewed{claim.name, claim.owner});
-    }
-    record_end(claim.name);
-  }
-  return answers;
-}
-
-Answer ModelServer::run(const WithdrawRequest& request, LockTable::Reading at) {
-  LockTable::Notices notices;
-  const Claim& claim = request.claim;
-  const auto before = state_.table.inspect(claim.name, at).holders;
-  const WithdrawReply answer = state_.table.withdraw(claim, request.options, at, notices);
-  const auto after = state_.table.inspect(claim.name, at).holders;
-  StoreWithdrew withdrew{claim.name, claim.owner, {}, claim.ttl, at.now};
-  if (!before.empty() && (after.empty() || after.front().owner != before.front().owner)) {
-    withdrew.ended.push_back(before.front().owner);
-  }
-  history_.record(withdrew);
-  tell(claim.name, notices);
-  state_.beats.erase(claim.owner);
-  record_end(claim.name);
-  return answer;
-}
-
-Answer ModelServer::run(const BreakRequest& request, LockTable::Reading at) {
-  LockTable::Notices notices;
-  BreakDone done = state_.table.break_name(request.name, request.mode, at, notices);
-  if (request.mode == BreakMode::now) {
-    StoreForgot forgot{"break --now", {}, false, false, false, {}};
-    for (const Holder& holder : done.holders) {
-      forgot.owners.push_back(holder.owner);
-    }
-    history_.record(forgot);
-  }
-  tell(request.name, notices);
-  record_end(request.name);
-  return BreakReply{std::move(done)};
-}
-
-Answer ModelServer::run(const InspectRequest& request, LockTable::Reading at) {
-  return InspectReply{state_.table.inspect(request.name, at)};
-}
-
-Answer ModelServer::run(const ListRequest& request, LockTable::Reading at) {
-  return ListReply{state_.table.list(request.prefix, request.cursor, list_limit, at)};
-}
-
 // ---- facts -------------------------------------------------------------------------------------
 
-void ModelServer::record_grant(const std::string& name, const OwnerId& owner, Fence fence,
-                               bool handed_on) {
-  auto& last = last_grants_[name];
-  if (last == std::pair{owner, fence}) {
-    return;  // asked again
-  }
-  last = {owner, fence};
-  if (reading().unix_us <= to_int(forgotten_)) {
-    history_.record(
-        StoreForgot{"the clock is behind a forgotten fence", {}, true, false, false, {}});
-  }
-  greatest_ = std::max(greatest_, fence);
-  history_.record(StoreGranted{name, owner, fence, handed_on, clock_.now()});
-}
-
-void ModelServer::record_end(const std::string& name) {
-  const NameView view = state_.table.inspect(name, reading());
-  if (view.holders.empty() || view.holders.front().released) {
-    last_ends_.erase(name);
-    return;
-  }
-  const Holder& holder = view.holders.front();
-  const WorldTime until = clock_.when(clock_.now() + holder.ttl_left);
-  auto& last = last_ends_[name];
-  if (last != std::pair{holder.owner, until}) {
-    last = {holder.owner, until};
-    history_.record(StoreHolds{name, holder.owner, until});
-  }
-}
-
 void ModelServer::look() {
-  for (const NameView& name : everything()) {
+  for (const NameView& name : everything().names) {
     for (const Holder& holder : name.holders) {
       if (!holder.released) {
-        history_.record(StoreHas{name.name, holder.owner, false});
+        history_.record(StoreHas{name.name, holder.owner, false, holder.value});
       }
     }
     for (const Waiter& waiter : name.waiters) {
@@ -254,26 +133,27 @@ void ModelServer::look() {
   }
 }
 
-std::vector<NameView> ModelServer::everything() const {
-  return state_.table.list("", "", list_limit, reading()).names;
+ModelServer::Sight ModelServer::everything() const {
+  return {clock_.now(), state_.table.list("", "", list_limit, reading()).names};
 }
 
-void ModelServer::record_loss(std::string why, const std::vector<NameView>& before, bool replaced,
+void ModelServer::record_loss(std::string why, const Sight& before, bool replaced,
                               bool shortened) {
-  StoreForgot forgot{std::move(why), {}, false, replaced, true, {}};
-  const std::vector<NameView> after = everything();
-  for (const NameView& had : before) {
+  StoreForgot forgot{std::move(why), {}, false, replaced, true, {}, before.at};
+  const std::vector<NameView> after = everything().names;
+  for (const NameView& had : before.names) {
     const auto has = std::ranges::find(after, had.name, &NameView::name);
     for (const Holder& holder : had.holders) {
-      const bool kept = has != after.end() && !has->holders.empty() &&
-                        has->holders.front().owner == holder.owner &&
-                        has->holders.front().ttl_left >= holder.ttl_left;
+      const bool kept = has != after.end() &&
+                        std::ranges::any_of(has->holders, [&](const Holder& still) {
+                          return still.owner == holder.owner && still.ttl_left >= holder.ttl_left;
+                        });
       if (!kept) {
         forgot.owners.push_back(holder.owner);
       }
     }
   }
-  for (const NameView& had : before) {
+  for (const NameView& had : before.names) {
     for (const Waiter& waiter : had.waiters) {
       if (shortened) {  // their beats too: what is handed to them ends sooner than they count on
         forgot.owners.push_back(waiter.owner);
@@ -288,7 +168,7 @@ void ModelServer::record_loss(std::string why, const std::vector<NameView>& befo
   history_.record(forgot);
   last_ends_.clear();
   for (const NameView& name : after) {
-    record_end(name.name);
+    record_ends(name);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -63,24 +64,33 @@ class ModelServer {
   void execute(const std::shared_ptr<Connection>& connection, std::uint64_t id, Request request);
   Answer run(const Request& request, const Connection& connection);
   Answer run(const AcquireRequest& request, LockTable::Reading at);
+  Answer run(const AcquireAllRequest& request, LockTable::Reading at);
   Answer run(const RenewRequest& request, LockTable::Reading at);
+  Answer run(const AmendRequest& request, LockTable::Reading at);
   Answer run(const WithdrawRequest& request, LockTable::Reading at);
   Answer run(const BreakRequest& request, LockTable::Reading at);
   Answer run(const InspectRequest& request, LockTable::Reading at);
   Answer run(const ListRequest& request, LockTable::Reading at);
 
-  void record_grant(const std::string& name, const OwnerId& owner, Fence fence, bool handed_on);
-  void record_end(const std::string& name);
-  void tell(const std::string& name, const LockTable::Notices& notices);
+  // Records what a step did and tells whom it concerns. `granted`: to whoever asked.
+  void tell(const LockTable::Notices& notices, const std::optional<StoreGranted>& granted = {});
+  void record_grant(StoreGranted granted);
+  // Records what became of a name. `served`: the step served its queue.
+  void record_state(const std::string& name, bool served);
+  void record_ends(const NameView& view);
+  void record_stand(const NameView& view);
   void send_wake(const OwnerId& owner, const StoreEvent& event);
   void reply(const std::shared_ptr<Connection>& connection, void (ConnectionEnd::*what)());
   void replicate();
   void go_down(Duration down);
   // Records what `before` had and the state has not, or not for as long. `shortened`: the places
   // in the queues too.
-  void record_loss(std::string why, const std::vector<NameView>& before, bool replaced,
-                   bool shortened);
-  std::vector<NameView> everything() const;
+  struct Sight {
+    Instant at{};
+    std::vector<NameView> names{};
+  };
+  void record_loss(std::string why, const Sight& before, bool replaced, bool shortened);
+  Sight everything() const;
 
   World& world_;
   Network& network_;
@@ -97,8 +107,10 @@ class ModelServer {
   std::deque<std::pair<std::shared_ptr<Connection>, UniqueFunction<void()>>> sockets_{};
   std::map<std::uint64_t, std::shared_ptr<Connection>> listeners_{};  // by client_id
   std::map<OwnerId, std::uint64_t> homes_{};                          // the client of an owner
-  std::map<std::string, std::pair<OwnerId, Fence>> last_grants_{};
-  std::map<std::string, std::pair<OwnerId, WorldTime>> last_ends_{};
+  // What was recorded last.
+  std::map<OwnerId, Fence> last_grants_{};
+  std::map<std::string, std::map<OwnerId, WorldTime>> last_ends_{};
+  std::map<std::string, StoreStands> last_stands_{};
   Fence greatest_ = Fence::none;
   Fence forgotten_ = Fence::none;  // the greatest fence that may be missing from the state
 };

@@ -53,20 +53,35 @@ ModelStore::ModelStore(World& world, Network& network, ModelServer& server, Hist
 ModelStore::~ModelStore() { close(); }
 
 Capabilities ModelStore::capabilities() const {
-  return {.queue = true, .wake_ups = true, .ttl = true, .shared = false};
+  return {.queue = true,
+          .wake_ups = true,
+          .ttl = true,
+          .shared = true,
+          .permits = true,
+          .at_once = true,
+          .runs = true,
+          .values = true};
 }
 
 // ---- verbs -------------------------------------------------------------------------------------
 
 void ModelStore::record(Verb verb, const Claim& claim) {
   history_.record(Asked{options_.node, verb, claim.name, claim.owner, attempt_of(claim),
-                        claim.ttl + claim.lock_delay});
+                        claim.ttl + claim.lock_delay, claim.value});
 }
 
 void ModelStore::acquire(const Claim& claim, Queueing queueing,
                          UniqueFunction<void(AcquireReply)> done) {
   record(queueing == Queueing::yes ? Verb::queue : Verb::acquire, claim);
   start(AcquireRequest{claim, queueing}, expecting(std::move(done)));
+}
+
+void ModelStore::acquire_all(std::span<const Claim> claims,
+                             UniqueFunction<void(AcquireAllReply)> done) {
+  for (const Claim& claim : claims) {
+    record(Verb::acquire, claim);
+  }
+  start(AcquireAllRequest{{claims.begin(), claims.end()}}, expecting(std::move(done)));
 }
 
 void ModelStore::renew(std::span<const Claim> claims,
@@ -82,6 +97,11 @@ void ModelStore::renew(std::span<const Claim> claims,
             done(std::get<std::vector<RenewReply>>(std::move(answer)));
           }
         });
+}
+
+void ModelStore::amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) {
+  record(Verb::amend, claim);
+  start(AmendRequest{claim}, expecting(std::move(done)));
 }
 
 void ModelStore::withdraw(const Claim& claim, WithdrawOptions options,

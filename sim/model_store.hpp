@@ -31,8 +31,11 @@ class ModelStore final : public Store, private ConnectionEnd {
   Capabilities capabilities() const override;
   void acquire(const Claim& claim, Queueing queueing,
                UniqueFunction<void(AcquireReply)> done) override;
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override;
   void renew(std::span<const Claim> claims,
              UniqueFunction<void(std::vector<RenewReply>)> done) override;
+  void amend(const Claim& claim, UniqueFunction<void(AmendReply)> done) override;
   void withdraw(const Claim& claim, WithdrawOptions options,
                 UniqueFunction<void(WithdrawReply)> done) override;
   void listen(UniqueFunction<void(const StoreEvent&)> listener) override;

@@ -21,8 +21,10 @@ Node::Node(Surroundings& around, const Options& options, NodeId id, std::int64_t
 
 void Node::boot() {
   if (life_) {
+    boots_again_ = life_->ending;
     return;
   }
+  boots_again_ = false;
   ++lives_;
   life_ = std::make_unique<Life>(around_, options_, id_, clock_);
   if (runs_tasks_) {
@@ -52,6 +54,9 @@ void Node::shut_down() {
         life_.reset();
       } else {
         crash();
+      }
+      if (boots_again_) {
+        boot();
       }
     }
   };
@@ -92,7 +97,7 @@ void Node::run_tasks() {
 
 void Node::wind_down() {
   winding_down_ = true;
-  if (life_ && life_->tasks) {
+  if (life_ && life_->tasks && !life_->ending) {
     life_->tasks->wind_down();
   }
 }

@@ -17,7 +17,7 @@ class Node {
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  void boot();       // starts the process; no effect if there is one
+  void boot();       // starts the process, after the end of one that shuts down; else no effect
   void crash();      // as kill -9
   void shut_down();  // in good order: closes its client, and is killed if that takes two seconds
   void pause();
@@ -51,6 +51,7 @@ class Node {
   SimClock clock_;
   bool runs_tasks_ = false;
   bool winding_down_ = false;
+  bool boots_again_ = false;  // once it has shut down
   std::uint64_t lives_ = 0;
   std::unique_ptr<Life> life_{};
 };

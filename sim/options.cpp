@@ -17,10 +17,53 @@ constexpr std::int64_t drift_limit_ppm = 25'000;
 // What clocks really do.
 constexpr std::int64_t drift_usual_ppm = 400;
 
-Workload draw_workload(Random& random) {
+const char* word(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::lock:
+      return "lock";
+    case Purpose::shared:
+      return "shared";
+    case Purpose::permits:
+      return "permits";
+    case Purpose::runs:
+      return "runs";
+    case Purpose::seat:
+      return "seat";
+  }
+  return "?";
+}
+
+std::vector<NamePlan> draw_names(Random& random, bool primitives) {
+  // Every name is a plain lock in half of the worlds of the other scenarios.
+  const bool plain = !primitives && random.chance(500);
+  constexpr std::array<Purpose, 7> purposes{Purpose::shared, Purpose::shared, Purpose::permits,
+                                            Purpose::permits, Purpose::runs, Purpose::seat,
+                                            Purpose::lock};
+  std::vector<NamePlan> names(static_cast<std::size_t>(random.between(1, 3)));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    NamePlan& plan = names[i];
+    plan.purpose = plain ? Purpose::lock : random.pick<Purpose>(purposes);
+    plan.name = word(plan.purpose) + std::to_string(i);
+    if (plan.purpose == Purpose::permits) {
+      plan.limit = static_cast<std::uint32_t>(random.between(1, 5));
+    }
+  }
+  return names;
+}
+
+void draw_primitives(Workload& work, Random& random) {
+  work.readers = static_cast<int>(random.between(200, 900));
+  work.downgraded = static_cast<int>(random.between(0, 500));
+  work.other_limit = random.chance(300) ? static_cast<int>(random.between(0, 100)) : 0;
+  work.run_fails = static_cast<int>(random.between(0, 400));
+  work.run_every = random.between(Duration{milliseconds{500}}, Duration{seconds{10}});
+  work.remember_max = random.between(Duration{seconds{1}}, Duration{seconds{60}});
+}
+
+Workload draw_workload(Random& random, bool primitives) {
   Workload work;
   work.tasks = static_cast<std::size_t>(random.between(1, 3));
-  work.names = static_cast<std::size_t>(random.between(1, 3));
+  work.names = draw_names(random, primitives);
   const std::array<Duration, 5> shortest{milliseconds{300}, seconds{1}, seconds{2}, seconds{6},
                                          seconds{10}};
   work.ttl_min = random.pick<Duration>(shortest);
@@ -38,6 +81,7 @@ Workload draw_workload(Random& random) {
   work.max_hold = share(200);
   work.lock_delay = share(200);
   work.abandoned = share(100);
+  draw_primitives(work, random);
   return work;
 }
 
@@ -68,7 +112,7 @@ void draw_wake_faults(Options& options, Random& random, int per_mille) {
 void draw_faults(Options& options, Random& random) {
   const std::string& scenario = options.scenario;
   FaultRates& faults = options.faults;
-  const bool all = scenario == "everything";
+  const bool all = scenario == "everything" || scenario == "primitives";
   const int often = all ? 500 : 1000;
   if (all || scenario == "pauses") {
     faults.pause = maybe(random, often, seconds{1}, seconds{15});
@@ -130,6 +174,7 @@ class Lines {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all{
       {"everything", "a different mix of all faults in each run (the default)"},
+      {"primitives", "the same, but no world in which every name is a plain lock"},
       {"calm", "no faults: nodes that compete, on clocks that drift a little"},
       {"pauses", "nodes stand still for longer than their leases last"},
       {"partitions", "nodes cut off, one way or both, clogged; a store that freezes and thaws"},
@@ -157,7 +202,7 @@ Options draw_options(std::uint64_t seed, std::string_view scenario) {
   options.network.latency_min = random.between(Duration{microseconds{20}}, milliseconds{2});
   options.network.latency_max =
       options.network.latency_min * random.between(1, random.chance(200) ? 100 : 5);
-  options.work = draw_workload(random);
+  options.work = draw_workload(random, scenario == "primitives");
   // A round trip has to fit into the shortest lease several times, or nobody ever gets anywhere.
   options.network.latency_max = std::clamp<Duration>(
       options.network.latency_max, options.network.latency_min, options.work.ttl_min / 20);
@@ -182,13 +227,19 @@ std::string text(const Options& options) {
   lines.share("wake-ups late", options.server.wake_late_per_mille);
   lines.share("wake-ups doubled", options.server.wake_doubled_per_mille);
   const Workload& work = options.work;
-  lines("tasks", work.tasks)("names", work.names)("TTL from", work.ttl_min);
+  lines("tasks", work.tasks)("TTL from", work.ttl_min);
+  for (const NamePlan& plan : work.names) {
+    lines("name", plan.limit == 0 ? plan.name : plan.name + " of " + std::to_string(plan.limit));
+  }
   lines("TTL to", work.ttl_max)("hold to", work.hold_max)("think to", work.think_max);
   lines("wait to", work.wait_max).share("for ever", work.for_ever);
   lines.share("one attempt", work.one_attempt).share("cancelled", work.cancelled);
   lines.share("lane first", work.lane_first).share("fixed", work.fixed);
   lines.share("min_hold", work.min_hold).share("max_hold", work.max_hold);
   lines.share("lock_delay", work.lock_delay).share("abandoned", work.abandoned);
+  lines.share("readers", work.readers).share("downgraded", work.downgraded);
+  lines.share("other limit", work.other_limit).share("run fails", work.run_fails);
+  lines("run every", work.run_every)("remember to", work.remember_max);
   const FaultRates& faults = options.faults;
   lines("pause every", faults.pause)("crash every", faults.crash)("cut every", faults.cut);
   lines("shutdown every", faults.shut_down);

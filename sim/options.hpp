@@ -11,9 +11,23 @@
 
 namespace holdfast::sim {
 
+// What a name is used for, by everybody.
+enum class Purpose : std::uint8_t {
+  lock,     // one at a time
+  shared,   // readers and writers
+  permits,  // a semaphore
+  runs,     // work that is done once for each run
+  seat,     // an election
+};
+struct NamePlan {
+  std::string name{};
+  Purpose purpose = Purpose::lock;
+  std::uint32_t limit = 0;  // of a semaphore
+};
+
 struct Workload {
   std::size_t tasks = 1;  // loops that lock, work and unlock, on each node
-  std::size_t names = 1;
+  std::vector<NamePlan> names{};
   Duration ttl_min{};
   Duration ttl_max{};
   Duration hold_max{};
@@ -29,6 +43,12 @@ struct Workload {
   int max_hold = 0;
   int lock_delay = 0;
   int abandoned = 0;
+  int readers = 0;      // of the waits for a shared name
+  int downgraded = 0;   // of the writers
+  int other_limit = 0;  // asks for permits under a limit that is not the others'
+  int run_fails = 0;
+  Duration run_every{};     // a new run each time
+  Duration remember_max{};  // how long a done run is remembered
 };
 
 // Mean times between faults of a kind, over the whole world; zero: none.

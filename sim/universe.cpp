@@ -46,6 +46,12 @@ Universe::Universe(Options the_options)
 void Universe::add_checkers() {
   const Duration late = options.lateness * 2 + milliseconds{1};
   history.add(make_exclusion_checker());
+  history.add(make_permit_checker());
+  history.add(make_company_checker());
+  history.add(make_next_checker());
+  history.add(make_floor_checker());
+  history.add(make_run_checker());
+  history.add(make_value_checker());
   history.add(make_window_checker());
   history.add(make_fence_checker());
   history.add(make_record_checker());

@@ -1,5 +1,7 @@
 #include "sim/workload.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <algorithm>
 
 namespace holdfast::sim {
@@ -10,8 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr Duration answer_max = milliseconds{2000};  // a database that is silent for longer
 constexpr Duration final_hold_max = milliseconds{50};
-
-std::string name_of(std::size_t index) { return "lock" + std::to_string(index); }
+constexpr Duration final_memory = std::chrono::hours{1};  // of the last run
 
 }  // namespace
 
@@ -47,14 +48,31 @@ void Tasks::think(Task& task) {
 }
 
 void Tasks::want(Task& task) {
+  const std::vector<NamePlan>& names = options_.work.names;
   if (!winding_down_) {
-    wait(task, draw_wait(), options_.work.hold_max);
-  } else if (task.finals < options_.work.names) {
-    LockerWait last;
-    last.name = name_of(task.finals++);
-    last.options.ttl = options_.work.ttl_max;
-    wait(task, last, final_hold_max);
+    task.plan = &names[static_cast<std::size_t>(around_.world.random().below(names.size()))];
+    wait(task, draw_wait(*task.plan), options_.work.hold_max);
+  } else if (task.finals < names.size()) {
+    task.plan = &names[task.finals++];
+    wait(task, final_wait(task, *task.plan), final_hold_max);
   }
+}
+
+LockerWait Tasks::final_wait(const Task& task, const NamePlan& plan) {
+  LockerWait last;
+  last.name = plan.name;
+  last.options.ttl = options_.work.ttl_max;
+  const bool odd = (&task - tasks_.data()) % 2 != 0;
+  if (plan.purpose == Purpose::permits) {
+    last.use = {Mode::shared, odd ? 1 : plan.limit, plan.limit, {}};
+  } else if (plan.purpose == Purpose::shared && odd) {
+    last.use.mode = Mode::shared;
+  } else if (plan.purpose == Purpose::runs) {
+    last.use.run = "last";
+  } else if (plan.purpose == Purpose::seat) {
+    last.value = next_value();
+  }
+  return last;
 }
 
 LeaseOptions Tasks::draw_lease_options() {
@@ -75,11 +93,41 @@ LeaseOptions Tasks::draw_lease_options() {
   return lease;
 }
 
-LockerWait Tasks::draw_wait() {
+Use Tasks::draw_use(const NamePlan& plan) {
+  Random& random = around_.world.random();
+  const Workload& work = options_.work;
+  Use use;
+  switch (plan.purpose) {
+    case Purpose::lock:
+    case Purpose::seat:
+      break;
+    case Purpose::shared:
+      use.mode = random.chance(work.readers) ? Mode::shared : Mode::exclusive;
+      break;
+    case Purpose::permits:
+      use.mode = Mode::shared;
+      use.limit = plan.limit + (random.chance(work.other_limit) ? 1 : 0);
+      use.permits = random.chance(500) ? 1 : static_cast<std::uint32_t>(random.between(
+                                                 1, static_cast<std::int64_t>(plan.limit)));
+      break;
+    case Purpose::runs: {
+      // The run that is due, or one that others are still at.
+      const Duration since = around_.world.now().time_since_epoch();
+      const std::int64_t due = since / work.run_every;
+      use.run = "r" + std::to_string(std::max<std::int64_t>(due - random.between(0, 2), 0));
+      break;
+    }
+  }
+  return use;
+}
+
+LockerWait Tasks::draw_wait(const NamePlan& plan) {
   Random& random = around_.world.random();
   const Workload& work = options_.work;
   LockerWait wait;
-  wait.name = name_of(static_cast<std::size_t>(random.below(work.names)));
+  wait.name = plan.name;
+  wait.use = draw_use(plan);
+  wait.value = plan.purpose == Purpose::seat ? next_value() : std::string{};
   wait.options = draw_lease_options();
   wait.lane_first = random.chance(work.lane_first);
   if (random.chance(work.one_attempt)) {
@@ -90,22 +138,34 @@ LockerWait Tasks::draw_wait() {
   return wait;
 }
 
+std::string Tasks::next_value() {
+  return "n" + std::to_string(locker_.node()) + '.' + std::to_string(++values_);
+}
+
 void Tasks::wait(Task& task, const LockerWait& wait, Duration hold_max) {
   Random& random = around_.world.random();
-  task.attempt = locker_.acquire(wait, [this, &task, hold_max](LeasePtr lease, std::error_code) {
-    ++task.turn;
-    task.attempt = 0;
-    if (lease) {
-      task.lease = std::move(lease);
-      work(task, hold_max);
-    } else {
-      think(task);
-    }
-  });
+  task.attempt =
+      locker_.acquire(wait, [this, &task, hold_max](LeasePtr lease, std::error_code code) {
+        answer(task, std::move(lease), code, hold_max);
+      });
   if (!winding_down_ && random.chance(options_.work.cancelled)) {
     later(task, random.between(Duration{0}, options_.work.wait_max),
           [this, &task] { locker_.cancel(task.attempt); });
   }
+}
+
+void Tasks::answer(Task& task, LeasePtr lease, std::error_code code, Duration hold_max) {
+  ++task.turn;
+  task.attempt = 0;
+  if (lease) {
+    task.lease = std::move(lease);
+    work(task, hold_max);
+    return;
+  }
+  if (winding_down_ && task.finals > 0 && code == errc::invalid_options) {
+    --task.finals;  // somebody who asked for another limit is still about
+  }
+  think(task);
 }
 
 void Tasks::work(Task& task, Duration hold_max) {
@@ -116,6 +176,12 @@ void Tasks::work(Task& task, Duration hold_max) {
   Random& random = around_.world.random();
   const Duration hold = random.chance(300) ? random.between(Duration{0}, hold_max)
                                            : random.mostly_short(Duration{0}, hold_max);
+  const bool writes = task.lease->claim.mode == Mode::exclusive;
+  if (task.plan->purpose == Purpose::shared && writes && random.chance(options_.work.downgraded)) {
+    later(task, random.between(Duration{0}, hold), [this, &task] { locker_.downgrade(task.lease); });
+  } else if (task.plan->purpose == Purpose::seat) {
+    proclaim_later(task);
+  }
   later(task, winding_down_ ? std::min(hold, final_hold_max) : hold, [this, &task] { end(task); });
   write_later(task);
 }
@@ -150,6 +216,30 @@ void Tasks::write(Task& task) {
   });
 }
 
+void Tasks::proclaim_later(Task& task) {
+  Random& random = around_.world.random();
+  later(task, random.mostly_short(Duration{0}, options_.work.hold_max), [this, &task] {
+    if (locker_.valid(task.lease)) {
+      locker_.proclaim(task.lease, next_value());
+    }
+    proclaim_later(task);
+  });
+}
+
+// Work that fails is not done: another has to do it.
+void Tasks::end_run(Task& task, bool on_lane) {
+  Random& random = around_.world.random();
+  if (winding_down_) {
+    locker_.complete(task.lease, final_memory, on_lane);
+  } else if (random.chance(options_.work.run_fails)) {
+    locker_.fail(task.lease, on_lane);
+  } else {
+    locker_.complete(task.lease,
+                     random.between(Duration{milliseconds{500}}, options_.work.remember_max),
+                     on_lane);
+  }
+}
+
 void Tasks::end(Task& task) {
   if (task.writing && task.lease->phase.load() == detail::LeasePhase::held) {
     later(task, milliseconds{20}, [this, &task] { end(task); });  // not with a write under way
@@ -158,8 +248,11 @@ void Tasks::end(Task& task) {
   Random& random = around_.world.random();
   if (!winding_down_ && random.chance(options_.work.abandoned)) {
     locker_.abandon(task.lease);
+  } else if (const bool on_lane = random.chance(options_.work.lane_first);
+             task.plan->purpose == Purpose::runs) {
+    end_run(task, on_lane);
   } else {
-    locker_.release(task.lease, random.chance(options_.work.lane_first));
+    locker_.release(task.lease, on_lane);
   }
   think(task);
 }
@@ -197,7 +290,7 @@ void Tasks::stop() {
 
 bool Tasks::done() const {
   return winding_down_ && locker_.idle() && std::ranges::all_of(tasks_, [&](const Task& task) {
-           return task.attempt == 0 && !task.lease && task.finals == options_.work.names;
+           return task.attempt == 0 && !task.lease && task.finals == options_.work.names.size();
          });
 }
 

@@ -25,19 +25,26 @@ class Tasks {
     std::uint64_t turn = 0;  // timers of earlier turns have no say
     std::size_t finals = 0;  // names that were locked since winding down
     AttemptId attempt = 0;   // the wait that is on, or 0
+    const NamePlan* plan = nullptr;  // of the name that is wanted or held
     LeasePtr lease{};
     bool writing = false;  // a write is being prepared or was not answered yet
   };
 
   void think(Task& task);
   void want(Task& task);
-  LockerWait draw_wait();
+  LockerWait draw_wait(const NamePlan& plan);
+  Use draw_use(const NamePlan& plan);
+  LockerWait final_wait(const Task& task, const NamePlan& plan);
   LeaseOptions draw_lease_options();
   void wait(Task& task, const LockerWait& wait, Duration hold_max);
+  void answer(Task& task, LeasePtr lease, std::error_code code, Duration hold_max);
   void work(Task& task, Duration hold_max);
   void write_later(Task& task);
   void write(Task& task);
+  void proclaim_later(Task& task);
+  std::string next_value();
   void end(Task& task);
+  void end_run(Task& task, bool on_lane);
   void lost(const LeasePtr& lease);
   // Runs `event` after `delay` on the node's clock if the task's turn is still the same.
   void later(Task& task, Duration delay, std::function<void()> event);
@@ -47,6 +54,7 @@ class Tasks {
   Locker& locker_;
   bool winding_down_;
   bool stopped_ = false;
+  std::uint64_t values_ = 0;
   std::vector<Task> tasks_;
 };
 

@@ -10,6 +10,12 @@
 namespace holdfast::sim {
 
 std::unique_ptr<Checker> make_exclusion_checker();
+std::unique_ptr<Checker> make_permit_checker();
+std::unique_ptr<Checker> make_company_checker();
+std::unique_ptr<Checker> make_next_checker();
+std::unique_ptr<Checker> make_floor_checker();
+std::unique_ptr<Checker> make_run_checker();
+std::unique_ptr<Checker> make_value_checker();
 std::unique_ptr<Checker> make_window_checker();
 std::unique_ptr<Checker> make_fence_checker();
 std::unique_ptr<Checker> make_record_checker();

@@ -1,4 +1,5 @@
-// No two trusted holders of one name at one instant. A lease is trusted from its grant to the end
+// No two trusted holders of one name at one instant, unless both are readers or both have permits of
+// one limit: never a writer beside a reader. A lease is trusted from its grant to the end
 // of its trust window, a loss, a release or a crash, in true time; being paused does not end it.
 // Where the store itself forgot a lease (StoreForgot) no client can keep the promise: such overlaps
 // are counted. That is what fences and guards are for.
@@ -34,7 +35,8 @@ class Exclusion final : public Checker {
   void trust(const Trusts& mine, WorldTime now) {
     auto& holders = names_[mine.name];
     for (const auto& [owner, other] : holders) {
-      if (owner == mine.owner || other.until <= now || mine.until <= now) {
+      if (owner == mine.owner || other.until <= now || mine.until <= now ||
+          may_be_beside(mine.use, other.use)) {
         continue;
       }
       if (forgotten_.contains(owner) || forgotten_.contains(mine.owner)) {

@@ -1,4 +1,5 @@
-// Waiters are granted in the order in which they joined. One that did not beat for its liveness, on
+// Waiters are granted in the order in which they joined, whatever they ask for: readers, writers,
+// permits. One whose run is done has left. One that did not beat for its liveness, on
 // the store's clock, has lost its place: it may be passed, and nothing is handed to it. The checker
 // keeps a queue of its own.
 #include "sim/checkers/checkers.hpp"
@@ -20,6 +21,8 @@ class Order final : public Checker {
       grant(*granted, now);
     } else if (const auto* withdrew = std::get_if<StoreWithdrew>(&fact)) {
       leave(withdrew->name, withdrew->owner);
+    } else if (const auto* dismissed = std::get_if<StoreDismissed>(&fact)) {
+      leave(dismissed->name, dismissed->owner);
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       if (forgot->queues_told) {
         queues_.clear();

@@ -2,7 +2,7 @@
 // back without a new grant.
 #include "sim/checkers/checkers.hpp"
 
-#include <algorithm>
+#include <optional>
 
 namespace holdfast::sim {
 
@@ -14,40 +14,44 @@ class Records final : public Checker {
 
   void hear(const Fact& fact, WorldTime now) override {
     if (const auto* granted = std::get_if<StoreGranted>(&fact)) {
-      granted_[granted->name] = granted->owner;
-      records_.erase(granted->name);
+      ends_[granted->owner] = WorldTime::max();
     } else if (const auto* holds = std::get_if<StoreHolds>(&fact)) {
       hold(*holds, now);
     } else if (const auto* renewed = std::get_if<StoreRenewed>(&fact)) {
-      if (granted_[renewed->name] != renewed->owner) {
+      if (!is_held_by(renewed->owner, now)) {
         object(now,
-               short_text(renewed->owner) + " renewed " + renewed->name + ", which is another's");
+               short_text(renewed->owner) + " renewed " + renewed->name + ", which is not its own");
+      }
+    } else if (const auto* amended = std::get_if<StoreAmended>(&fact)) {
+      if (!is_held_by(amended->owner, now)) {
+        object(now,
+               short_text(amended->owner) + " amended " + amended->name + ", which is not its own");
       }
     } else if (const auto* withdrew = std::get_if<StoreWithdrew>(&fact)) {
       withdraw(*withdrew, now);
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
-      records_.clear();  // by a clock that was set back, an ended record may go on
-      if (forgot->state_replaced) {
-        granted_.clear();
-        replaced_ = true;
-      }
+      forget(*forgot, now);
     }
   }
 
  private:
+  bool is_held_by(const OwnerId& owner, WorldTime now) const {
+    const auto end = ends_.find(owner);
+    return end != ends_.end() && end->second >= now;
+  }
+
   void hold(const StoreHolds& holds, WorldTime now) {
-    if (replaced_ && !granted_.contains(holds.name)) {
-      granted_[holds.name] = holds.owner;  // what a replica brought along
-    }
-    const auto record = records_.find(holds.name);
-    if (granted_[holds.name] != holds.owner) {
-      object(now, "the store holds " + holds.name + " for " + short_text(holds.owner) +
-                      " without a grant");
-    } else if (record != records_.end() && record->second < now) {
+    const auto end = ends_.find(holds.owner);
+    if (end == ends_.end()) {
+      if (!(replaced_ && now == forgot_at_)) {  // what a replica brings along is told at once
+        object(now, "the store holds " + holds.name + " for " + short_text(holds.owner) +
+                        " without a grant");
+      }
+    } else if (end->second < now) {
       object(now, "the record of " + holds.name + " for " + short_text(holds.owner) +
                       " came back after it had ended");
     }
-    records_[holds.name] = holds.until;
+    ends_[holds.owner] = holds.until;
   }
 
   void withdraw(const StoreWithdrew& withdrew, WorldTime now) {
@@ -55,12 +59,24 @@ class Records final : public Checker {
       if (owner != withdrew.owner) {
         object(now, short_text(withdrew.owner) + " removed the record of " + short_text(owner));
       }
+      ends_.erase(owner);
     }
   }
 
-  std::map<std::string, OwnerId> granted_{};
-  std::map<std::string, WorldTime> records_{};
+  void forget(const StoreForgot& forgot, WorldTime now) {
+    forgot_at_ = now;
+    for (auto& [owner, end] : ends_) {
+      end = WorldTime::max();  // by a clock that was set back, an ended record may go on
+    }
+    if (forgot.state_replaced) {
+      ends_.clear();
+      replaced_ = true;
+    }
+  }
+
+  std::map<OwnerId, WorldTime> ends_{};  // of the records; an owner has one in its life
   bool replaced_ = false;
+  std::optional<WorldTime> forgot_at_{};
 };
 
 }  // namespace

@@ -204,6 +204,15 @@ NameView LockTable::inspect(const std::string& name, Reading at) const {
   return view(name, entry->second, at.now);
 }
 
+std::optional<OwnerId> LockTable::done_by(const std::string& name, const std::string& run_id,
+                                          Reading at) const {
+  const auto done = runs_.find({name, run_id});
+  if (done == runs_.end() || done->second.until <= at.now) {
+    return std::nullopt;
+  }
+  return done->second.owner;
+}
+
 Page LockTable::list(const std::string& prefix, const std::string& cursor, std::size_t limit,
                      Reading at) const {
   Page page;

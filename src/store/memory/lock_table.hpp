@@ -40,6 +40,10 @@ class LockTable {
   Page list(const std::string& prefix, const std::string& cursor, std::size_t limit,
             Reading at) const;
 
+  // Who marked this run done, if the mark stands.
+  std::optional<OwnerId> done_by(const std::string& name, const std::string& run_id,
+                                 Reading at) const;
+
   std::size_t size() const noexcept { return names_.size(); }  // names with any state
   std::size_t tombstones() const noexcept { return tombstones_.size(); }
   std::size_t runs_done() const noexcept { return runs_.size(); }
