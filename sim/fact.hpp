@@ -209,11 +209,10 @@ struct Healed {};    // no faults from here on; everything must make progress
 struct Stuck {};     // the world goes round in circles without time passing
 struct Finished {};  // the last fact
 
-using Fact =
-    std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Crashed, Paused,
-                 StoreGranted, StoreHolds, StoreRenewed, StoreQueued, StoreDismissed, StoreAmended,
-                 StoreWithdrew, StoreMarked, StoreStands, StoreForgot, StoreHas, Wrote, Trouble,
-                 Healed, Stuck, Finished>;
+using Fact = std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Crashed,
+                          Paused, StoreGranted, StoreHolds, StoreRenewed, StoreQueued,
+                          StoreDismissed, StoreAmended, StoreWithdrew, StoreMarked, StoreStands,
+                          StoreForgot, StoreHas, Wrote, Trouble, Healed, Stuck, Finished>;
 
 std::string text(const Fact& fact);
 std::string short_text(const OwnerId& owner);  // enough of it to tell owners apart in a trace

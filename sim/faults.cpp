@@ -202,7 +202,8 @@ void Faults::operator_break() {
   Random& random = around_.world.random();
   const std::vector<NamePlan>& names = options_.work.names;
   const NamePlan& plan = names[static_cast<std::size_t>(random.below(names.size()))];
-  around_.server.operator_breaks(plan.name, random.chance(500) ? BreakMode::now : BreakMode::ask_holder);
+  around_.server.operator_breaks(plan.name,
+                                 random.chance(500) ? BreakMode::now : BreakMode::ask_holder);
 }
 
 }  // namespace holdfast::sim

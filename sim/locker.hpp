@@ -95,8 +95,8 @@ class Locker final : public detail::EngineSink {
     LeasePtr lease{};
     AttemptId attempt = 0;
     Instant last_trust{};
-    bool fixed = false;  // not renewed
-    Claim claim{};  // as it is to be now
+    bool fixed = false;     // not renewed
+    Claim claim{};          // as it is to be now
     bool amending = false;  // the store has been asked to, or will be again
   };
 

@@ -45,9 +45,8 @@ struct ListRequest {
 };
 using Request = std::variant<AcquireRequest, AcquireAllRequest, RenewRequest, AmendRequest,
                              WithdrawRequest, BreakRequest, InspectRequest, ListRequest>;
-using Answer =
-    std::variant<Failed, AcquireReply, AcquireAllReply, std::vector<RenewReply>, AmendReply,
-                 WithdrawReply, BreakReply, InspectReply, ListReply>;
+using Answer = std::variant<Failed, AcquireReply, AcquireAllReply, std::vector<RenewReply>,
+                            AmendReply, WithdrawReply, BreakReply, InspectReply, ListReply>;
 
 // The node's end of a connection. Called by the network, whatever the node is doing just then.
 class ConnectionEnd {

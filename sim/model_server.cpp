@@ -137,17 +137,16 @@ ModelServer::Sight ModelServer::everything() const {
   return {clock_.now(), state_.table.list("", "", list_limit, reading()).names};
 }
 
-void ModelServer::record_loss(std::string why, const Sight& before, bool replaced,
-                              bool shortened) {
+void ModelServer::record_loss(std::string why, const Sight& before, bool replaced, bool shortened) {
   StoreForgot forgot{std::move(why), {}, false, replaced, true, {}, before.at};
   const std::vector<NameView> after = everything().names;
   for (const NameView& had : before.names) {
     const auto has = std::ranges::find(after, had.name, &NameView::name);
     for (const Holder& holder : had.holders) {
-      const bool kept = has != after.end() &&
-                        std::ranges::any_of(has->holders, [&](const Holder& still) {
-                          return still.owner == holder.owner && still.ttl_left >= holder.ttl_left;
-                        });
+      const bool kept =
+          has != after.end() && std::ranges::any_of(has->holders, [&](const Holder& still) {
+            return still.owner == holder.owner && still.ttl_left >= holder.ttl_left;
+          });
       if (!kept) {
         forgot.owners.push_back(holder.owner);
       }

@@ -1,4 +1,5 @@
-// The verbs of ModelServer: LockTable does them, and what they did is written down for the checkers.
+// The verbs of ModelServer: LockTable does them, and what they did is written down for the
+// checkers.
 #include "sim/model_server.hpp"
 
 #include "base/mutation.hpp"

@@ -36,8 +36,8 @@ const char* word(Purpose purpose) {
 std::vector<NamePlan> draw_names(Random& random, bool primitives) {
   // Every name is a plain lock in half of the worlds of the other scenarios.
   const bool plain = !primitives && random.chance(500);
-  constexpr std::array<Purpose, 7> purposes{Purpose::shared, Purpose::shared, Purpose::permits,
-                                            Purpose::permits, Purpose::runs, Purpose::seat,
+  constexpr std::array<Purpose, 7> purposes{Purpose::shared,  Purpose::shared, Purpose::permits,
+                                            Purpose::permits, Purpose::runs,   Purpose::seat,
                                             Purpose::lock};
   std::vector<NamePlan> names(static_cast<std::size_t>(random.between(1, 3)));
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -54,7 +54,7 @@ std::vector<NamePlan> draw_names(Random& random, bool primitives) {
 void draw_primitives(Workload& work, Random& random) {
   work.readers = static_cast<int>(random.between(200, 900));
   work.downgraded = static_cast<int>(random.between(0, 500));
-  work.other_limit = random.chance(300) ? static_cast<int>(random.between(0, 100)) : 0;
+  work.other_limit = random.chance(500) ? static_cast<int>(random.between(1, 150)) : 0;
   work.run_fails = static_cast<int>(random.between(0, 400));
   work.run_every = random.between(Duration{milliseconds{500}}, Duration{seconds{10}});
   work.remember_max = random.between(Duration{seconds{1}}, Duration{seconds{60}});

@@ -107,8 +107,9 @@ Use Tasks::draw_use(const NamePlan& plan) {
     case Purpose::permits:
       use.mode = Mode::shared;
       use.limit = plan.limit + (random.chance(work.other_limit) ? 1 : 0);
-      use.permits = random.chance(500) ? 1 : static_cast<std::uint32_t>(random.between(
-                                                 1, static_cast<std::int64_t>(plan.limit)));
+      use.permits = random.chance(500) ? 1
+                                       : static_cast<std::uint32_t>(random.between(
+                                             1, static_cast<std::int64_t>(plan.limit)));
       break;
     case Purpose::runs: {
       // The run that is due, or one that others are still at.
@@ -178,7 +179,8 @@ void Tasks::work(Task& task, Duration hold_max) {
                                            : random.mostly_short(Duration{0}, hold_max);
   const bool writes = task.lease->claim.mode == Mode::exclusive;
   if (task.plan->purpose == Purpose::shared && writes && random.chance(options_.work.downgraded)) {
-    later(task, random.between(Duration{0}, hold), [this, &task] { locker_.downgrade(task.lease); });
+    later(task, random.between(Duration{0}, hold),
+          [this, &task] { locker_.downgrade(task.lease); });
   } else if (task.plan->purpose == Purpose::seat) {
     proclaim_later(task);
   }

@@ -22,9 +22,9 @@ class Tasks {
 
  private:
   struct Task {
-    std::uint64_t turn = 0;  // timers of earlier turns have no say
-    std::size_t finals = 0;  // names that were locked since winding down
-    AttemptId attempt = 0;   // the wait that is on, or 0
+    std::uint64_t turn = 0;          // timers of earlier turns have no say
+    std::size_t finals = 0;          // names that were locked since winding down
+    AttemptId attempt = 0;           // the wait that is on, or 0
     const NamePlan* plan = nullptr;  // of the name that is wanted or held
     LeasePtr lease{};
     bool writing = false;  // a write is being prepared or was not answered yet

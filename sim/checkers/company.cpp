@@ -1,6 +1,6 @@
 // In the store itself, after each step: whoever has a record of a name may be beside all others who
-// have one. A writer is alone, permits are within the one limit, nobody is there twice. Stronger than
-// the checkers of trust, because it needs no holder that looks at the right moment.
+// have one. A writer is alone, permits are within the one limit, nobody is there twice. Stronger
+// than the checkers of trust, because it needs no holder that looks at the right moment.
 #include "sim/checkers/checkers.hpp"
 
 namespace holdfast::sim {
@@ -36,8 +36,8 @@ class Company final : public Checker {
     if (!stands.holders.empty()) {
       const std::uint32_t limit = stands.holders.front().use.limit;
       if (limit != 0 && taken > limit) {
-        object(now, std::to_string(taken) + " permits of " + stands.name + " are in the store, of " +
-                        std::to_string(limit));
+        object(now, std::to_string(taken) + " permits of " + stands.name +
+                        " are in the store, of " + std::to_string(limit));
       }
     }
   }

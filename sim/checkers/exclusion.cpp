@@ -1,8 +1,8 @@
-// No two trusted holders of one name at one instant, unless both are readers or both have permits of
-// one limit: never a writer beside a reader. A lease is trusted from its grant to the end
-// of its trust window, a loss, a release or a crash, in true time; being paused does not end it.
-// Where the store itself forgot a lease (StoreForgot) no client can keep the promise: such overlaps
-// are counted. That is what fences and guards are for.
+// No two trusted holders of one name at one instant, unless both are readers or both have permits
+// of one limit: never a writer beside a reader. A lease is trusted from its grant to the end of its
+// trust window, a loss, a release or a crash, in true time; being paused does not end it. Where the
+// store itself forgot a lease (StoreForgot) no client can keep the promise: such overlaps are
+// counted. That is what fences and guards are for.
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The floor of a grant is the lowest fence among those who hold the name after it, no lower: else a
-// guard would admit what is stale; and no higher: else it would refuse who is still inside. A holder
-// knows the floor that the store gave it.
+// guard would admit what is stale; and no higher: else it would refuse who is still inside. A
+// holder knows the floor that the store gave it.
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>

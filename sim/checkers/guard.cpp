@@ -1,8 +1,8 @@
 // No guard admits a stale fence, and none refuses one that is not: a fence is stale if it is below
-// the floor of somebody whose write was admitted. So nobody is refused who is still trusted: readers
-// and holders of permits pass one another. (Unless the store forgot the lease, or its fences.)
-// Without a guard stale writes land: they are counted, because that is the difference which a guard
-// makes.
+// the floor of somebody whose write was admitted. So nobody is refused who is still trusted:
+// readers and holders of permits pass one another. (Unless the store forgot the lease, or its
+// fences.) Without a guard stale writes land: they are counted, because that is the difference
+// which a guard makes.
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Whoever is next is let in by the step that makes room: no step that serves a queue leaves a head of
-// it waiting that could be beside the holders. So readers, or permits, that stand next to each other
-// enter together.
+// Whoever is next is let in by the step that makes room: no step that serves a queue leaves a head
+// of it waiting that could be beside the holders. So readers, or permits, that stand next to each
+// other enter together.
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>

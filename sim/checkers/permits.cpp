@@ -1,5 +1,6 @@
-// Trusted permits of one name are never more than its limit, at any instant and in true time. Leases
-// that the store forgot are not counted against it: where they make it too many, that is counted.
+// Trusted permits of one name are never more than its limit, at any instant and in true time.
+// Leases that the store forgot are not counted against it: where they make it too many, that is
+// counted.
 #include "sim/checkers/checkers.hpp"
 
 #include <set>

@@ -1,6 +1,6 @@
 // Every waiter is served after healing: at the end no wait is open, and a wait for ever never ended
-// in anything but a lease, a run that is done, or a limit that is not the others'. Nor does the world
-// stand still.
+// in anything but a lease, a run that is done, or a limit that is not the others'. Nor does the
+// world stand still.
 #include "sim/checkers/checkers.hpp"
 
 #include <holdfast/error.hpp>

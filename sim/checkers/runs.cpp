@@ -1,7 +1,7 @@
 // A run is done once. It is marked in the same step as the release by its holder, who has completed
-// it, and at most once; while the mark stands, nobody is granted that run, nobody trusts a lease for
-// it, and nobody hears that it is done who asked for a run that never was. A store that lost its
-// state has lost its marks too.
+// it, at most once, and not without the other. While the mark stands nobody is granted that run and
+// nobody trusts a lease for it; nobody hears that a run is done that never was. A store that lost
+// its state has lost its marks too.
 #include "sim/checkers/checkers.hpp"
 
 #include <holdfast/error.hpp>
@@ -21,6 +21,10 @@ class Runs final : public Checker {
   Runs() : Checker("runs") {}
 
   void hear(const Fact& fact, WorldTime now) override {
+    if (const auto owner = std::exchange(to_be_marked_, std::nullopt);
+        owner && !std::holds_alternative<StoreMarked>(fact)) {
+      object(now, short_text(*owner) + " has completed its run and released it without a mark");
+    }
     std::visit([&](const auto& f) { on(f, now); }, fact);
   }
 
@@ -50,6 +54,9 @@ class Runs final : public Checker {
   }
   void on(const StoreWithdrew& f, WorldTime /*now*/) {
     released_ = std::ranges::find(f.ended, f.owner) != f.ended.end() ? f.owner : OwnerId{};
+    if (released_ == f.owner && completed_.contains(f.owner)) {
+      to_be_marked_ = f.owner;
+    }
   }
   void on(const StoreMarked& f, WorldTime now) {
     const Run run{f.name, f.run};
@@ -121,6 +128,7 @@ class Runs final : public Checker {
   std::set<Run> ever_marked_{};
   std::set<OwnerId> completed_{};
   std::set<OwnerId> forgotten_{};
+  std::optional<OwnerId> to_be_marked_{};  // by the next fact
   OwnerId released_{};  // by the latest withdraw, if it released a record of its owner
 };
 

@@ -1,6 +1,7 @@
-// What a record says of its holder is what that holder last proclaimed: once the store has confirmed
-// a value, nobody sees an older one of that owner. (Unless the store forgot.) A proclamation that was
-// not answered may be executed late, after a newer one, and nothing can be done about it: counted.
+// What a record says of its holder is what that holder last proclaimed: once the store has
+// confirmed a value, nobody sees an older one of that owner. (Unless the store forgot.) A
+// proclamation that was not answered may be executed late, after a newer one, and nothing can be
+// done about it: counted.
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>
@@ -46,8 +47,8 @@ class Values final : public Checker {
   }
 
   void ask(const Asked& asked) {
-    if (asked.value.empty() || (asked.verb != Verb::amend && asked.verb != Verb::queue &&
-                                asked.verb != Verb::acquire)) {
+    if (asked.value.empty() ||
+        (asked.verb != Verb::amend && asked.verb != Verb::queue && asked.verb != Verb::acquire)) {
       return;
     }
     Said& said = said_[asked.owner];

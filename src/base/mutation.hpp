@@ -18,6 +18,7 @@ enum class Mutation : std::uint8_t {
   withdrawn_owner_asks_again,  // one owner is withdrawn and goes on asking
   deadline_waits_for_reply,    // the deadline is not looked at while a request is on its way
   waits_for_wake_ups,          // no timer of its own: a lost wake-up is never made up for
+  floor_of_handoff_forgotten,  // whoever is handed a name takes its own fence for the floor
   // the lease machine and the engine
   renewal_trusted_from_reply,  // as trust_from_reply, for renewals
   watchdog_stops_on_failure,   // one failed renewal is the last
@@ -25,6 +26,7 @@ enum class Mutation : std::uint8_t {
   fixed_is_renewed,            // a lease with renew=false is verified by a full renewal
   failed_release_forgotten,    // a release without an answer is not tried again
   renewed_after_release,       // the watchdog does not hear of a release
+  mark_forgotten_in_clean_up,  // a release that is tried again does not mark the run done
   // the store
   renew_by_name,            // whoever asks renews
   release_by_name,          // whoever asks releases
@@ -35,6 +37,15 @@ enum class Mutation : std::uint8_t {
   last_come_first_served,   // the queue is a stack
   expiry_by_clients_clock,  // a lease ends by the clock of whoever asks
   handoff_is_forgotten,     // the releasing step tells the next waiter but grants it nothing
+  reader_passes_writer,     // a reader that fits beside readers does not look at the queue
+  only_head_is_let_in,      // of several waiters that fit, one is let in
+  permits_of_others_only,   // the limit is compared with what others have, without what is asked
+  other_limit_is_ignored,   // each claim is judged by its own limit
+  floor_is_own_fence,       // the floor of a reader is its own fence
+  downgrade_frees,          // a downgrade gives the name back and takes it again
+  mark_in_second_step,      // the release hands on before the run is marked done
+  mark_without_lease,       // whoever asks for a mark gets it
+  queue_ignores_marks,      // a waiter is handed a run that is done
   guard_admits_all,         // the guard looks at nothing
   count_,
 };

@@ -159,7 +159,8 @@ AcquireAction AcquireMachine::on_handed_off(const HandedOff& event, Instant now)
     const Instant until = trusted_until(sent, claim_.liveness, margin(claim_.ttl));
     if (now < until) {
       result_.provisional = true;
-      return grant(event.fence, event.floor, claim_.ttl, sent, until);
+      const bool forgets = mutated(Mutation::floor_of_handoff_forgotten);
+      return grant(event.fence, forgets ? event.fence : event.floor, claim_.ttl, sent, until);
     }
   }
   return on_hint(now);

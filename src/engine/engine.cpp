@@ -164,6 +164,9 @@ void Engine::finish(const OwnerId& owner) {
 // ---- clean-up ----------------------------------------------------------------------------------
 
 void Engine::clean_up(const Claim& claim, WithdrawOptions options, Instant when) {
+  if (mutated(Mutation::mark_forgotten_in_clean_up)) {
+    options.remember = Duration{0};
+  }
   const std::uint64_t id = ++next_cleanup_;
   const Instant now = runtime_.now();
   const Instant give_up_at = std::max(now, when) + claim.ttl + claim.lock_delay;

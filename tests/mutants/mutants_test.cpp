@@ -45,6 +45,17 @@ const std::vector<Mutant> mutants{
     {Mutation::last_come_first_served, "last_come_first_served", "everything", 5},
     {Mutation::expiry_by_clients_clock, "expiry_by_clients_clock", "everything", 5},
     {Mutation::handoff_is_forgotten, "handoff_is_forgotten", "everything", 5},
+    {Mutation::reader_passes_writer, "reader_passes_writer", "primitives", 10},
+    {Mutation::only_head_is_let_in, "only_head_is_let_in", "primitives", 10},
+    {Mutation::permits_of_others_only, "permits_of_others_only", "primitives", 10},
+    {Mutation::other_limit_is_ignored, "other_limit_is_ignored", "primitives", 40},
+    {Mutation::floor_is_own_fence, "floor_is_own_fence", "primitives", 10},
+    {Mutation::floor_of_handoff_forgotten, "floor_of_handoff_forgotten", "primitives", 10},
+    {Mutation::downgrade_frees, "downgrade_frees", "primitives", 40},
+    {Mutation::mark_in_second_step, "mark_in_second_step", "primitives", 40},
+    {Mutation::mark_without_lease, "mark_without_lease", "primitives", 40},
+    {Mutation::mark_forgotten_in_clean_up, "mark_forgotten_in_clean_up", "primitives", 40},
+    {Mutation::queue_ignores_marks, "queue_ignores_marks", "primitives", 40},
     {Mutation::guard_admits_all, "guard_admits_all", "everything", 10},
 };
 

@@ -1,51 +1,10 @@
 // Each checker objects to the very thing that it is there for, and to nothing less.
-#include "sim/checkers/checkers.hpp"
+#include "tests/sim/told.hpp"
 
 #include <gtest/gtest.h>
-#include <holdfast/error.hpp>
 
 namespace holdfast::sim {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr OwnerId a{{1}};
-constexpr OwnerId b{{2}};
-constexpr OwnerId c{{3}};
-constexpr WorldTime at(Duration time) { return WorldTime{time}; }
-
-// Tells facts to one checker, one a second unless said otherwise.
-class Told {
- public:
-  explicit Told(std::unique_ptr<Checker> checker) : checker_(std::move(checker)) {}
-
-  Told& operator()(const Fact& fact) { return operator()(now_ + 1s, fact); }
-  Told& operator()(WorldTime now, const Fact& fact) {
-    now_ = now;
-    checker_->hear(fact, now);
-    return *this;
-  }
-  std::size_t objections() const { return checker_->violations().size(); }
-  std::uint64_t counted() const {
-    std::uint64_t sum = 0;
-    for (const auto& [what, times] : checker_->counts()) {
-      sum += times;
-    }
-    return sum;
-  }
-
- private:
-  std::unique_ptr<Checker> checker_;
-  WorldTime now_{};
-};
-
-Trusts trusts(NodeId node, OwnerId owner, Duration until, Fence fence = Fence{1}) {
-  return {node, AttemptId{node + 1}, "n", owner, fence, at(until), false, 10s};
-}
-Ended lost(NodeId node, OwnerId owner, errc why) {
-  return {node, "n", owner, Ending::lost, make_error_code(why)};
-}
-StoreForgot forgot(std::vector<OwnerId> owners) { return {"test", std::move(owners)}; }
 
 TEST(ExclusionChecker, ObjectsToTwoTrustedHolders) {
   Told overlap{make_exclusion_checker()};

@@ -30,7 +30,9 @@ AcquireReply LockTable::acquire(const Claim& claim, Store::Queueing queueing, Re
     return Failed{errc::invalid_options, false, std::move(why)};
   }
   serve_until(claim.owner, name, at, notices);
-  const bool next = name.queue.empty() || name.queue.front().claim.owner == claim.owner;
+  const bool next =
+      name.queue.empty() || name.queue.front().claim.owner == claim.owner ||
+      (mutated(Mutation::reader_passes_writer) && claim.mode == Mode::shared && claim.limit == 0);
   if (next && fits(name, claim)) {
     const Granted granted = grant_in_full(name, claim, at);
     settle(name, at, notices);
@@ -136,6 +138,12 @@ AmendReply LockTable::amend(const Claim& claim, Reading at, Notices& notices) {
     } else {
       record->mode = claim.mode;
       record->value = claim.value;
+      if (mutated(Mutation::downgrade_frees)) {
+        const Record ours = *record;
+        std::erase_if(name.records, [&](const Record& r) { return r.owner == claim.owner; });
+        settle(name, at, notices);
+        name.records.insert(name.records.begin(), ours);
+      }
       reply = Amended{};
     }
   }
@@ -160,7 +168,9 @@ WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, R
                return place.claim.owner == claim.owner;
              }) != 0;
   const Record* record = find(name, claim.owner);
-  had = finish_run(claim, record != nullptr, options.remember, at.now) || had;
+  if (!mutated(Mutation::mark_in_second_step)) {
+    had = finish_run(claim, record != nullptr, options.remember, at.now) || had;
+  }
   if (record == nullptr && mutated(Mutation::release_by_name) && !name.records.empty()) {
     record = &name.records.front();
   }
@@ -169,6 +179,9 @@ WithdrawReply LockTable::withdraw(const Claim& claim, WithdrawOptions options, R
     give_back(name, *record, options.keep_min_hold, at.now);
   }
   settle(name, at, notices);
+  if (mutated(Mutation::mark_in_second_step)) {
+    finish_run(claim, record != nullptr, options.remember, at.now);
+  }
   forget_if_idle(entry);
   return had ? WithdrawReply{Released{}} : WithdrawReply{NotOwner{}};
 }

@@ -32,11 +32,14 @@ void LockTable::settle(Name& name, Reading at, Notices& notices) {
 void LockTable::serve_until(const OwnerId& stop, Name& name, Reading at, Notices& notices) {
   while (!name.queue.empty() && name.queue.front().claim.owner != stop) {
     const Claim& head = name.queue.front().claim;
-    if (find_done(head, at.now) != nullptr) {
+    if (find_done(head, at.now) != nullptr && !mutated(Mutation::queue_ignores_marks)) {
       notices.emplace_back(MaybeFree{head.owner});  // it will ask, and hear that there is no need
       name.queue.pop_front();
     } else if (fits(name, head)) {
       hand_off(name, at, notices);
+      if (mutated(Mutation::only_head_is_let_in)) {
+        return;
+      }
     } else {
       return;
     }
@@ -61,7 +64,7 @@ bool LockTable::fits(const Name& name, const Claim& claim) {
     return std::ranges::all_of(name.records,
                                [](const Record& record) { return record.mode == Mode::shared; });
   }
-  std::uint64_t taken = claim.permits;
+  std::uint64_t taken = mutated(Mutation::permits_of_others_only) ? 1 : claim.permits;
   for (const Record& record : name.records) {
     taken += record.permits;
   }
@@ -75,7 +78,7 @@ std::string LockTable::why_contradicting(const Name& name, const Claim& claim) {
   } else if (!name.queue.empty()) {
     limit = name.queue.front().claim.limit;
   }
-  if (limit == claim.limit) {
+  if (limit == claim.limit || mutated(Mutation::other_limit_is_ignored)) {
     return {};
   }
   return "the name is in use as " + use_of(limit) + ", not as " + use_of(claim.limit);
@@ -104,7 +107,7 @@ LockTable::Record& LockTable::grant(Name& name, const Claim& claim, Reading at) 
   record.fence = name.last;
   record.floor = name.last;
   for (const Record& other : name.records) {
-    if (!other.released) {
+    if (!other.released && !mutated(Mutation::floor_is_own_fence)) {
       record.floor = std::min(record.floor, other.fence);
     }
   }
@@ -161,7 +164,7 @@ bool LockTable::finish_run(const Claim& claim, bool holds, Duration remember, In
   if (const Done* done = find_done(claim, now)) {
     return done->owner == claim.owner;
   }
-  if (holds) {
+  if (holds || mutated(Mutation::mark_without_lease)) {
     const RunKey key{claim.name, claim.run_id};
     runs_[key] = {claim.owner, now + remember};
     run_ends_.emplace(now + remember, key);
