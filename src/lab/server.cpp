@@ -24,6 +24,7 @@ HttpRequest request_of(const httplib::Request& raw) {
   request.query.assign(raw.params.begin(), raw.params.end());
   request.host = raw.get_header_value("Host");
   request.origin = raw.get_header_value("Origin");
+  request.fetched_by = raw.get_header_value("Sec-Fetch-Site");
   request.from_the_page = raw.has_header(page_header.data());
   return request;
 }

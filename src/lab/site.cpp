@@ -217,6 +217,10 @@ HttpAnswer Site::handle(const HttpRequest& request) const {
   if (!is_here(request.host)) {
     return refusal(403, "the lab answers to localhost only: open http://localhost:PORT/");
   }
+  // A foreign page cannot read our answers, but it could keep us busy.
+  if (request.fetched_by == "cross-site" && request.path.starts_with("/api/")) {
+    return refusal(403, "only the lab's own page may ask this");
+  }
   try {
     return route(request);
   } catch (const BadRequest& error) {

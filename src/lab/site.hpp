@@ -24,6 +24,7 @@ struct HttpRequest {
   Pairs query{};  // decoded
   std::string host = "localhost";
   std::string origin{};        // empty: none
+  std::string fetched_by{};    // Sec-Fetch-Site, as browsers send it; empty: not told
   bool from_the_page = false;  // carries the header that only a page of ours sends
 };
 

@@ -1,8 +1,7 @@
 // The page's server as it is started, over real sockets.
 #include "sim/random.hpp"
-#include "test_paths.hpp"
+#include "tests/lab/lab_process.hpp"
 #include "tests/support/eventually.hpp"
-#include "tests/support/process.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/required.hpp"
 
@@ -13,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <fstream>
 #include <future>
 #include <memory>
 
@@ -29,53 +27,16 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-// `holdfast lab` on a port of its own.
-class Lab {
- public:
-  explicit Lab(std::vector<std::string> options = {}) : child_({.args = with(std::move(options))}) {
-    EXPECT_TRUE(eventually([&] { return child_.out().find("Ctrl-C") != std::string::npos; }))
-        << child_.err();
-    const std::string said = child_.out();
-    const std::string start = "http://localhost:";
-    const std::size_t at = said.find(start);
-    if (at != std::string::npos) {
-      port_ = std::stoi(said.substr(at + start.size()));
-    }
-  }
-
-  Process& child() { return child_; }
-  int port() const { return port_; }
-  httplib::Client client() const {
-    httplib::Client made{"127.0.0.1", port_};
-    made.set_read_timeout(10s);
-    return made;
-  }
-  // In KiB, the most that it ever had.
-  long most_memory() const {
-    std::ifstream status{"/proc/" + std::to_string(child_.pid()) + "/status"};
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("VmHWM:")) {
-        return std::stol(line.substr(6));
-      }
-    }
-    return 0;
-  }
-
- private:
-  static std::vector<std::string> with(std::vector<std::string> options) {
-    std::vector<std::string> all{HOLDFAST_COMMAND, "lab"};
-    all.insert(all.end(), options.begin(), options.end());
-    return all;
-  }
-
-  Process child_;
-  int port_ = 0;
-};
+httplib::Client client_of(const Lab& lab) {
+  httplib::Client client{"127.0.0.1", lab.port()};
+  client.set_read_timeout(10s);
+  return client;
+}
 
 TEST(LabServer, ServesThePageUntilASignal) {
   Lab lab{{"--story", "gc-pause", "--seed", "7"}};
   EXPECT_NE(lab.child().out().find("/?story=gc-pause&seed=7"), std::string::npos);
-  auto client = lab.client();
+  auto client = client_of(lab);
   const auto page = client.Get("/");
   ASSERT_TRUE(page);
   EXPECT_EQ(page->status, 200);
@@ -99,8 +60,8 @@ TEST(LabServer, ServesThePageUntilASignal) {
 
 TEST(LabServer, APictureIsTheSameAfterARestart) {
   const char* const address = "/api/run?story=failover&seed=12";
-  const auto once = Lab{}.client().Get(address);
-  const auto again = Lab{}.client().Get(address);
+  const auto once = client_of(Lab{}).Get(address);
+  const auto again = client_of(Lab{}).Get(address);
   ASSERT_TRUE(once && again);
   EXPECT_EQ(once->body, again->body);
 }
@@ -211,7 +172,7 @@ TEST(LabServer, HostileBytesNeitherCrashNorSwellIt) {
   }
   EXPECT_GT(answered, all / 4);
   EXPECT_LE(lab.most_memory(), 64 * 1024);
-  const auto after = lab.client().Get("/api/run?story=gc-pause");
+  const auto after = client_of(lab).Get("/api/run?story=gc-pause");
   ASSERT_TRUE(after);
   EXPECT_EQ(after->status, 200);
 }
@@ -224,7 +185,7 @@ TEST(LabServer, HalfARequestDoesNotBlockOthers) {
     lines.push_back(std::make_unique<Line>(lab.port()));
     lines.back()->say("GET / HTTP/1.1\r\nHost: loc");
   }
-  const auto answer = lab.client().Get("/api/catalogue");
+  const auto answer = client_of(lab).Get("/api/catalogue");
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 200);
 }
@@ -241,7 +202,7 @@ TEST(LabServer, ShowsAHolderAndTwoWaitersOfRedisAndBreaks) {
         std::async(std::launch::async, [&] { mutex.acquire({.timeout = 20s}).release(); }));
   }
   Lab lab{{"--store", redis.url(), "--allow-break"}};
-  auto http = lab.client();
+  auto http = client_of(lab);
   const auto look = [&] { return Json::parse(http.Get("/api/locks?prefix=pay")->body); };
   Json seen;
   EXPECT_TRUE(eventually([&] {

@@ -129,6 +129,17 @@ TEST(LabSite, AnswersToThisComputersNamesOnly) {
   }
 }
 
+TEST(LabSite, DoesNoWorkForForeignPages) {
+  const Site site{{}};
+  HttpRequest request;
+  request.fetched_by = "cross-site";
+  EXPECT_EQ(site.handle(request).status, 200);  // a link that somebody followed
+  request.path = "/api/run";
+  EXPECT_EQ(site.handle(request).status, 403);
+  request.fetched_by = "same-origin";
+  EXPECT_EQ(site.handle(request).status, 200);
+}
+
 LockWords words() {
   return {[](const NameView& view) {
             return nlohmann::ordered_json{{"name", view.name}, {"holders", view.holders.size()}};
