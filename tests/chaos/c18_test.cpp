@@ -2,6 +2,7 @@
 // the queue holds nobody up, and the order among the living is kept.
 #include <holdfast/holdfast.hpp>
 
+#include "tests/chaos/lock_form.hpp"
 #include "tests/chaos/soak.hpp"
 #include "tests/chaos/taker.hpp"
 #include "tests/chaos/test_store.hpp"
@@ -26,7 +27,7 @@ double cpu_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
-class C18Herd : public OnEveryStore {
+class C18Herd : public OnEveryForm {
  protected:
   // Redis: commands that clients sent, this question not counted. Others: not counted.
   std::int64_t commands() {
@@ -40,7 +41,7 @@ class C18Herd : public OnEveryStore {
 };
 
 TEST_P(C18Herd, AllAreServed) {
-  const int waiters = short_or_full(60, 200);
+  const int waiters = short_or_full(40, 200);
   constexpr Duration hold = 20ms;
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
@@ -57,15 +58,17 @@ TEST_P(C18Herd, AllAreServed) {
   for (int i = 0; i < 8; ++i) {
     clients.push_back(store().connect());
   }
-  Lease held = Mutex{*clients[0], "job", {.ttl = 30s}}.acquire({.timeout = 5s});
+  const auto in_the_way = make_lock(*clients[0], "job", form(), Part::in_the_way, {.ttl = 30s});
+  Lease held = in_the_way->acquire({.timeout = 5s});
   std::atomic<int> served{0};
   std::atomic<int> failed{0};
   std::vector<std::jthread> threads;
   for (int i = 0; i < waiters; ++i) {
     threads.emplace_back([&, i] {
       std::error_code ec;
-      Mutex mutex{*clients[static_cast<std::size_t>(i) % clients.size()], "job", {.ttl = 30s}};
-      const Lease lease = mutex.acquire({.timeout = 60s}, ec);
+      const auto lock = make_lock(*clients[static_cast<std::size_t>(i) % clients.size()], "job",
+                                  form(), Part::tried, {.ttl = 30s});
+      const Lease lease = lock->acquire({.timeout = 60s}, ec);
       ++(ec ? failed : served);
       std::this_thread::sleep_for(hold);
     });
@@ -74,8 +77,8 @@ TEST_P(C18Herd, AllAreServed) {
     std::this_thread::sleep_for(10ms);
   }
   const double cpu_before = cpu_seconds();
-  std::this_thread::sleep_for(short_or_full(2s, 10s));
-  const double idle_cpu = (cpu_seconds() - cpu_before) / short_or_full(2.0, 10.0);
+  std::this_thread::sleep_for(short_or_full(1s, 10s));
+  const double idle_cpu = (cpu_seconds() - cpu_before) / short_or_full(1.0, 10.0);
   const std::int64_t commands_before = commands();
   const Instant start = BootClock::now();
   held.release();
@@ -92,7 +95,7 @@ TEST_P(C18Herd, AllAreServed) {
          " commands_a_hand_off=", sent);
 }
 
-CASE_ON_EVERY_STORE(C18Herd);
+CASE_ON_EVERY_FORM(C18Herd);
 
 class C18Queue : public OnEveryStore {
  protected:

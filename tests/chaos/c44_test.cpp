@@ -2,6 +2,7 @@
 // verb; distinct names never exclude each other, equal bytes always do.
 #include <holdfast/holdfast.hpp>
 
+#include "tests/chaos/lock_form.hpp"
 #include "tests/chaos/soak.hpp"
 #include "tests/chaos/test_store.hpp"
 
@@ -88,26 +89,30 @@ const std::vector<std::string> bad_names{""s,
                                          std::string(64 << 10, 'x'),
                                          std::string(1 << 20, 'x')};
 
-class C44 : public OnEveryStore {
- protected:
-  // Names that the store shows as held, over all pages.
-  static std::set<std::string> listed(Client& client) {
-    std::set<std::string> names;
-    std::string cursor;
-    do {
-      const Page page = client.list("", cursor);
-      for (const NameView& view : page.names) {
-        names.insert(view.name);
-      }
-      cursor = page.next_cursor;
-    } while (!cursor.empty());
-    return names;
-  }
-};
+// Names that the store shows as held, over all pages.
+std::set<std::string> listed(Client& client) {
+  std::set<std::string> names;
+  std::string cursor;
+  do {
+    const Page page = client.list("", cursor);
+    for (const NameView& view : page.names) {
+      names.insert(view.name);
+    }
+    cursor = page.next_cursor;
+  } while (!cursor.empty());
+  return names;
+}
+
+class C44 : public OnEveryStore {};
+class C44Forms : public OnEveryForm {};
 
 TEST_P(C44, BadNamesAreRefusedWithNothingWritten) {
   const auto client = store().connect();
   for (const std::string& name : bad_names) {
+    EXPECT_THROW(SharedMutex(*client, name), Error);
+    EXPECT_THROW(Semaphore(*client, name, 2), Error);
+    EXPECT_THROW(RecursiveMutex(*client, name), Error);
+    EXPECT_THROW(OnceRun(*client, Once{.job = name, .run_id = "r"}), Error);
     try {
       const Mutex mutex{*client, name};
       ADD_FAILURE() << "accepted: " << ::testing::PrintToString(name.substr(0, 20));
@@ -122,19 +127,23 @@ TEST_P(C44, BadNamesAreRefusedWithNothingWritten) {
   EXPECT_TRUE(listed(*client).empty());
 }
 
-TEST_P(C44, GoodNamesWorkInEveryVerb) {
+TEST_P(C44Forms, GoodNamesWorkInEveryVerb) {
   const auto client = store().connect();
   const auto other = store().connect();
+  const LeaseOptions options{.ttl = 900ms};
   std::vector<Lease> leases;
   for (const std::string& name : good_names) {
     std::error_code ec;
-    leases.push_back(Mutex{*client, name, {.ttl = 900ms}}.acquire({.timeout = 0s}, ec));
+    leases.push_back(
+        make_lock(*client, name, form(), Part::in_the_way, options)->acquire({.timeout = 0s}, ec));
     ASSERT_FALSE(ec) << "'" << name << "' is excluded by another name: " << ec.message();
     ASSERT_EQ(leases.back().name(), name);
   }
   for (const std::string& name : good_names) {
-    Mutex mutex{*other, name};
-    EXPECT_FALSE(mutex.try_acquire().has_value()) << name;
+    std::error_code ec;
+    const auto lock = make_lock(*other, name, form(), Part::tried, options);
+    EXPECT_FALSE(lock->try_acquire(ec).has_value()) << name;
+    EXPECT_FALSE(ec) << name;
     EXPECT_EQ(other->inspect(name).holders.size(), 1U) << name;
     EXPECT_EQ(other->inspect(name).name, name);
   }
@@ -147,11 +156,11 @@ TEST_P(C44, GoodNamesWorkInEveryVerb) {
   std::vector<std::promise<std::error_code>> won(good_names.size());
   for (std::size_t i = 0; i < good_names.size(); ++i) {
     EXPECT_TRUE(leases[i].valid()) << good_names[i];
-    Mutex{*other, good_names[i]}.start_acquire({.timeout = 20s},
-                                               [&won, i](std::error_code ec, Lease lease) {
-                                                 lease.release();
-                                                 won[i].set_value(ec);
-                                               });
+    make_lock(*other, good_names[i], form(), Part::tried, options)
+        ->start_acquire({.timeout = 20s}, [&won, i](std::error_code ec, Lease lease) {
+          lease.release();
+          won[i].set_value(ec);
+        });
   }
   for (std::size_t i = 0; i < good_names.size(); ++i) {
     while (other->inspect(good_names[i]).waiters.empty()) {
@@ -197,6 +206,7 @@ TEST_P(C44, RandomNamesNeverExcludeEachOther) {
 }
 
 CASE_ON_EVERY_STORE(C44);
+CASE_ON_EVERY_FORM(C44Forms);
 
 }  // namespace
 }  // namespace holdfast::chaos
