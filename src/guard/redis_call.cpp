@@ -2,6 +2,8 @@
 
 #include <hiredis/hiredis.h>
 
+#include <array>
+
 namespace holdfast {
 
 void FreeRedisReply::operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
@@ -18,21 +20,21 @@ struct Word {
 };
 
 // By the first word of the server's error; anything else is the caller's script or its arguments.
-constexpr Word words[] = {
-    {"HOLDFAST_STALE", errc::stale_fence},   {"HOLDFAST_OWNER", errc::not_owner},
-    {"NOAUTH", errc::access_denied},         {"NOPERM", errc::access_denied},
-    {"WRONGPASS", errc::access_denied},      {"DENIED", errc::access_denied},
-    {"OOM", errc::store_unavailable},        {"LOADING", errc::store_unavailable},
-    {"BUSY", errc::store_unavailable},       {"READONLY", errc::store_unavailable},
-    {"MASTERDOWN", errc::store_unavailable}, {"CLUSTERDOWN", errc::store_unavailable},
-    {"TRYAGAIN", errc::store_unavailable},   {"NOREPLICAS", errc::store_unavailable},
-    {"MISCONF", errc::store_unavailable},    {"MOVED", errc::store_unavailable},
-    {"ASK", errc::store_unavailable},
+constexpr std::array refusals{
+    Word{"HOLDFAST_STALE", errc::stale_fence},   Word{"HOLDFAST_OWNER", errc::not_owner},
+    Word{"NOAUTH", errc::access_denied},         Word{"NOPERM", errc::access_denied},
+    Word{"WRONGPASS", errc::access_denied},      Word{"DENIED", errc::access_denied},
+    Word{"OOM", errc::store_unavailable},        Word{"LOADING", errc::store_unavailable},
+    Word{"BUSY", errc::store_unavailable},       Word{"READONLY", errc::store_unavailable},
+    Word{"MASTERDOWN", errc::store_unavailable}, Word{"CLUSTERDOWN", errc::store_unavailable},
+    Word{"TRYAGAIN", errc::store_unavailable},   Word{"NOREPLICAS", errc::store_unavailable},
+    Word{"MISCONF", errc::store_unavailable},    Word{"MOVED", errc::store_unavailable},
+    Word{"ASK", errc::store_unavailable},
 };
 
 errc code_of(std::string_view text) {
   const std::string_view first = text.substr(0, text.find(' '));
-  for (const Word& word : words) {
+  for (const Word& word : refusals) {
     if (first == word.first) {
       return word.code;
     }
@@ -67,6 +69,8 @@ Outcome failure_of(const redisReply& reply) {
   return {make_error_code(code), std::move(text)};
 }
 
+std::string error_of(const redisContext& context) { return &context.errstr[0]; }
+
 }  // namespace
 
 Outcome refused(std::string detail) {
@@ -75,9 +79,8 @@ Outcome refused(std::string detail) {
 
 Outcome run(redisContext* context, const RedisCall& call, RedisReply& reply) {
   if (context->err != 0) {
-    return {
-        make_error_code(errc::store_unavailable),
-        "this connection has failed before (" + std::string(context->errstr) + "): make a new one"};
+    return {make_error_code(errc::store_unavailable),
+            "this connection has failed before (" + error_of(*context) + "): make a new one"};
   }
   const std::string count = std::to_string(call.script.keys.size() + 1);
   std::vector<std::string_view> words{"EVAL", call.text, count, call.key};
@@ -93,9 +96,8 @@ Outcome run(redisContext* context, const RedisCall& call, RedisReply& reply) {
   RedisReply answer(static_cast<redisReply*>(
       redisCommandArgv(context, static_cast<int>(words.size()), starts.data(), sizes.data())));
   if (!answer) {
-    return {make_error_code(errc::outcome_unknown), context->err != 0
-                                                        ? std::string(context->errstr)
-                                                        : "the connection must be a blocking one"};
+    return {make_error_code(errc::outcome_unknown),
+            context->err != 0 ? error_of(*context) : "the connection must be a blocking one"};
   }
   if (answer->type == REDIS_REPLY_ERROR) {
     return failure_of(*answer);

@@ -23,11 +23,11 @@ Outcome check_stamp(const Stamp& stamp) {
 
 Outcome try_eval(redisContext* context, const Stamp& stamp, std::string_view resource,
                  const RedisScript& script, RedisReply& reply) {
-  if (const Outcome bad = check_stamp(stamp); bad.code) {
+  if (Outcome bad = check_stamp(stamp); bad.code) {
     return bad;
   }
   RedisCall call{.text = guard::if_admitted(script.text), .script = script};
-  if (const Outcome bad = guard::make_key("guard.mark", resource, call.key); bad.code) {
+  if (Outcome bad = guard::make_key("guard.mark", resource, call.key); bad.code) {
     return bad;
   }
   const Fence floor = stamp.floor == Fence::none ? stamp.fence : stamp.floor;
@@ -39,7 +39,7 @@ Outcome try_set(redisContext* context, const Stamp& stamp, std::string_view reso
                 std::span<const RedisPair> pairs, Duration ttl) {
   std::int64_t ms = 0;
   if (ttl != Duration::zero()) {
-    if (const Outcome bad = guard::to_ms(ttl, ms); bad.code) {
+    if (Outcome bad = guard::to_ms(ttl, ms); bad.code) {
       return bad;
     }
   }

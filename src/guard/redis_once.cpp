@@ -44,17 +44,17 @@ Outcome try_eval(redisContext* context, std::string_view key, const RedisScript&
     return guard::refused("a fence is positive: this is not the fence of a lease");
   }
   std::int64_t ms = 0;
-  if (const Outcome bad = guard::to_ms(options.remember, ms); bad.code) {
+  if (Outcome bad = guard::to_ms(options.remember, ms); bad.code) {
     return bad;
   }
   RedisCall call{.text = guard::if_first(script.text), .script = script};
-  if (const Outcome bad = guard::make_key("guard.once", key, call.key); bad.code) {
+  if (Outcome bad = guard::make_key("guard.once", key, call.key); bad.code) {
     return bad;
   }
   call.args = {options.fence == Fence::none ? "" : std::to_string(to_int(options.fence)),
                std::to_string(ms)};
   RedisReply reply;
-  const Outcome outcome = guard::run(context, call, reply);
+  Outcome outcome = guard::run(context, call, reply);
   if (!outcome.code) {
     answer = answer_of(*reply);
   }

@@ -24,7 +24,7 @@ Outcome try_set(redisContext* context, const std::string& lock, const std::strin
                 const RedisPair& pair, Duration ttl) {
   std::int64_t ms = 0;
   if (ttl != Duration::zero()) {
-    if (const Outcome bad = guard::to_ms(ttl, ms); bad.code) {
+    if (Outcome bad = guard::to_ms(ttl, ms); bad.code) {
       return bad;
     }
   }

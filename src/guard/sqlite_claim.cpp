@@ -66,7 +66,7 @@ Outcome try_claim(sqlite3* database, const SqliteQueue& queue, int most, Duratio
   if (most <= 0) {
     return refused("at least one row is claimed");
   }
-  if (const Outcome bad = check_time(time); bad.code) {
+  if (Outcome bad = check_time(time); bad.code) {
     return bad;
   }
   SqliteStatement claim(database, claim_statement(queue));
@@ -101,7 +101,7 @@ Outcome check(sqlite3* database, int changed, const SqliteQueue& queue, const Cl
   }
   const CountedRow place = counted(queue, row);
   std::int64_t claim = 0;
-  if (const Outcome looked = look_up(database, place, claim); looked.code) {
+  if (Outcome looked = look_up(database, place, claim); looked.code) {
     return looked;
   }
   if (claim != row.claim) {
@@ -115,7 +115,7 @@ Outcome check(sqlite3* database, int changed, const SqliteQueue& queue, const Cl
 
 Outcome try_extend(sqlite3* database, const SqliteQueue& queue, const ClaimedRow& row,
                    Duration time) {
-  if (const Outcome bad = check_time(time); bad.code) {
+  if (Outcome bad = check_time(time); bad.code) {
     return bad;
   }
   const std::string table = quoted(queue.table);

@@ -27,7 +27,7 @@ Outcome check_call(sqlite3* database, std::string_view key) {
 }
 
 Outcome try_take(sqlite3* database, std::string_view key, Fence fence, OnceAnswer& answer) {
-  if (const Outcome bad = check_call(database, key); bad.code) {
+  if (Outcome bad = check_call(database, key); bad.code) {
     return bad;
   }
   if (to_int(fence) < 0) {
@@ -61,7 +61,7 @@ Outcome try_take(sqlite3* database, std::string_view key, Fence fence, OnceAnswe
 }
 
 Outcome try_keep(sqlite3* database, std::string_view key, std::string_view result) {
-  if (const Outcome bad = check_call(database, key); bad.code) {
+  if (Outcome bad = check_call(database, key); bad.code) {
     return bad;
   }
   SqliteStatement update(database,

@@ -20,7 +20,7 @@ Outcome check(sqlite3* database, int changed, const SqliteRow& row, Fence fence)
   }
   const CountedRow counted{row.table, row.key_column, row.key, row.fence_column};
   std::int64_t seen = 0;
-  if (const Outcome looked = look_up(database, counted, seen); looked.code) {
+  if (Outcome looked = look_up(database, counted, seen); looked.code) {
     return looked;
   }
   const std::string number = std::to_string(seen);

@@ -16,7 +16,7 @@ Outcome check(sqlite3* database, int changed, const SqliteVersionedRow& row, std
   }
   const CountedRow counted{row.table, row.key_column, row.key, row.version_column};
   std::int64_t version = 0;
-  if (const Outcome looked = look_up(database, counted, version); looked.code) {
+  if (Outcome looked = look_up(database, counted, version); looked.code) {
     return looked;
   }
   if (version != read) {
