@@ -9,7 +9,7 @@ namespace holdfast::detail {
 void HeldByThread::end_the_process(const char* what) const {
   const std::string line =
       "holdfast: " + name_ + ": " + what + " by a thread that has not locked it\n";
-  std::fputs(line.c_str(), stderr);
+  static_cast<void>(std::fputs(line.c_str(), stderr));
   std::abort();
 }
 
