@@ -230,6 +230,24 @@ TEST_F(RedisShared, WaitersForADoneRunAreToldToLook) {
             (std::vector<std::string>{helper("done:" + first.run_id, "a"), helper("fence", "a")}));
 }
 
+TEST_F(RedisShared, WhoStandsBehindTheNextHolderIsToldThatItsRunIsDone) {
+  store().listen();
+  Claim first = claim("a", 1);
+  Claim last = claim("a", 4);
+  first.run_id = last.run_id = "monday";
+  store().grant(first);
+  for (const Claim& waiter : {claim("a", 2), claim("a", 3), last}) {
+    store().queue(waiter);
+  }
+  expect<Released>(store().withdraw(first, {.remember = 60s}));
+  expect<Released>(store().withdraw(claim("a", 2)));
+  EXPECT_EQ(value_of("lock:a"), owner(3).text());
+  ASSERT_TRUE(store().run_until([&] { return store().events.size() == 3; }));
+  ASSERT_NE(store().last_event<MaybeFree>(), nullptr);
+  EXPECT_EQ(store().last_event<MaybeFree>()->owner, owner(4));
+  EXPECT_TRUE(store().inspect("a").waiters.empty());
+}
+
 TEST_F(RedisShared, ListNamesThemOnceAndNoHelperKey) {
   Claim run = reader("a", 1);
   run.run_id = "x\x1fqueue\x1flock:a";

@@ -2,6 +2,7 @@
 
 #include "store/redis/scripts/acquire.lua.hpp"
 #include "store/redis/scripts/acquire_all.lua.hpp"
+#include "store/redis/scripts/alone.lua.hpp"
 #include "store/redis/scripts/amend.lua.hpp"
 #include "store/redis/scripts/base.lua.hpp"
 #include "store/redis/scripts/break.lua.hpp"
@@ -35,20 +36,20 @@ Script make(std::initializer_list<std::string_view> parts) {
 
 // A script whose first words are the whole library.
 Script with_all(std::string_view body) {
-  return make({base_lua, grant_lua, shared_lua, queue_lua, serve_lua, view_lua, body});
+  return make({base_lua, grant_lua, queue_lua, alone_lua, shared_lua, serve_lua, view_lua, body});
 }
 
 }  // namespace
 
 const Scripts& scripts() {
   static const Scripts all{
-      .acquire = make({base_lua, grant_lua, acquire_free_lua, shared_lua, queue_lua, serve_lua,
-                       view_lua, acquire_lua}),
+      .acquire = make({base_lua, grant_lua, acquire_free_lua, queue_lua, alone_lua,
+                       acquire_held_lua, shared_lua, serve_lua, view_lua, acquire_lua}),
       .acquire_all = with_all(acquire_all_lua),
       .renew = with_all(renew_lua),
       .amend = with_all(amend_lua),
-      .withdraw = make({base_lua, withdraw_alone_lua, grant_lua, shared_lua, queue_lua, serve_lua,
-                        withdraw_lua}),
+      .withdraw = make({base_lua, withdraw_alone_lua, grant_lua, queue_lua, withdraw_to_one_lua,
+                        alone_lua, shared_lua, serve_lua, withdraw_lua}),
       .break_name = with_all(break_lua),
       .inspect = with_all(inspect_lua),
       .probe = make({probe_lua}),

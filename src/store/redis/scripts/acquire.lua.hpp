@@ -9,7 +9,7 @@ namespace holdfast::redis {
 //
 // Replies: {0, fence, ttl, floor}, without the floor where it is the fence; {1 (queued) or
 // 2 (busy), recheck_in, last fence, …} where recheck_in may be -1 (held without end) and … is a
-// holder as in view_lua, or nothing when the holder is not of holdfast; {2} for an owner that was
+// holder as in alone_lua, or nothing when the holder is not of holdfast; {2} for an owner that was
 // withdrawn; {3, limit} if the name is in use in another way; {4} if the run is done.
 
 // Stands before the functions that a free name does not need.
@@ -34,6 +34,25 @@ if not value and not done and claim.mode == 'exclusive' and not call('ZRANGE', n
 end
 )lua";
 
+// Stands before what only a name with several holders needs. Held alone by somebody else: nobody
+// can enter, so nobody is served.
+inline constexpr std::string_view acquire_held_lua = R"lua(
+if value and value ~= owner and #value == #owner and claim.limit == '0' and not done then
+  local rec = read_alone(n)
+  if rec.owner == value then
+    local reply = {2}
+    if ARGV[2] == '1' then
+      reply[1] = 1
+      join(n, owner, claim, tonumber(ARGV[3]))
+    end
+    local left = call('PTTL', n.K)
+    reply[2], reply[3] = left, n.last or '0'
+    show_record(n, reply, value, rec, 'exclusive', '0', left)
+    return reply
+  end
+end
+)lua";
+
 inline constexpr std::string_view acquire_lua = R"lua(
 local function granted(fence, floor, trusted)
   return {0, tonumber(fence), trusted, tonumber(floor)}
@@ -53,14 +72,13 @@ if done and not lost then
   return {4}
 end
 
-local head, wish, _
+local head
 if lost then
   n.use = 'free'
 else
-  head, _, wish = living_head(n)
-  local limit = n.limit or wish and wish.limit
+  local limit = limit_in_use(n)
   if limit and limit ~= claim.limit then return {3, tonumber(limit)} end
-  if head and head ~= owner then head = serve(n, owner) end
+  head = serve(n, owner)
 end
 if (not head or head == owner) and fits(n, owner, claim) then
   local fence, max_end, floor = grant(n, owner, claim, n.now + ttl + delay)

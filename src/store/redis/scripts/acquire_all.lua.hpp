@@ -30,11 +30,7 @@ for _, n in ipairs(names) do
 end
 
 for i, n in ipairs(names) do
-  local limit = n.limit
-  if n.head and not limit then
-    local _, _, wish = living_head(n)
-    limit = wish.limit
-  end
+  local limit = limit_in_use(n)
   if limit and limit ~= n.claim.limit then return {3, i - 1, tonumber(limit)} end
   local rec = held_by(n, n.owner)
   n.rec_held = rec and rec.broken == '0' and rec

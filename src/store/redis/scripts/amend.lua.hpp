@@ -16,9 +16,7 @@ drop_ended(n)
 -- The lock key last: if anything fails before, the name is still ours alone.
 local function downgrade()
   local rec = n.rec
-  local kept = call('HMGET', n.R, 'since', 'client', 'pid', 'host', 'note')
-  rec.permits, rec.since, rec.client, rec.pid, rec.host, rec.note, rec.value = '1', kept[1],
-      kept[2], kept[3], kept[4], kept[5], ARGV[3]
+  rec.value = ARGV[3]
   local left = call('PTTL', n.K)
   if left < 0 then left = FENCE_LIFE end  -- somebody made it persistent
   call('DEL', n.R, n.E, n.O)

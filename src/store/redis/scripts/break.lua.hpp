@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-// Answers {lock's PTTL (-2: nobody held it), {the holders as in view_lua; nothing: not of
+// Answers {lock's PTTL (-2: nobody held it), {the holders as in alone_lua; nothing: not of
 // holdfast}}.
 inline constexpr std::string_view break_lua = R"lua(
 local n, now_mode = name_at(1), ARGV[1] == '1'

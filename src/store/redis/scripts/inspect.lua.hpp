@@ -5,7 +5,7 @@
 
 namespace holdfast::redis {
 
-// Replies {last fence, lock's PTTL (-2: free, -1: held without end), {the holders as in view_lua;
+// Replies {last fence, lock's PTTL (-2: free, -1: held without end), {the holders as in alone_lua;
 // nothing: not of holdfast}, {owner, ms waited, pid, host, note, mode, permits, limit of each
 // living waiter in order}}.
 inline constexpr std::string_view inspect_lua = R"lua(
@@ -30,7 +30,7 @@ local waiters = {}
 for _, owner in ipairs(call('ZRANGE', n.Q, 0, SHOWN_MAX - 1)) do
   local deadline, packed = call('ZSCORE', n.B, owner), call('HGET', n.W, owner)
   if packed and deadline and tonumber(deadline) >= n.now then
-    local wish = unpack_wish(packed)
+    local wish = read_wish(packed)
     for _, field in ipairs({owner, text(n.now - wish.since), wish.pid, wish.host, wish.note,
                             wish.mode, wish.permits, wish.limit}) do
       waiters[#waiters + 1] = field

@@ -18,13 +18,15 @@ local function look(n, value)
     if intact(n) then n.use, n.limit = 'shared', limit end
     return
   end
-  local rec = call('HMGET', n.R, 'owner', 'fence', 'delay', 'min_end', 'max_end', 'broken',
-                   'released')
-  if rec[1] == value then
-    n.use, n.limit = 'exclusive', '0'
-    n.rec = {fence = rec[2], floor = rec[2], delay = rec[3], min_end = rec[4], max_end = rec[5],
-             broken = rec[6], released = rec[7]}
-  end
+  local rec = read_alone(n)
+  if rec.owner == value then n.use, n.limit, n.rec = 'exclusive', '0', rec end
+end
+
+-- How the name is used, be it by waiters alone: a limit, or nil if it is not used at all.
+local function limit_in_use(n)
+  if n.limit then return n.limit end
+  local _, _, packed = living_head(n)
+  return packed and read_wish(packed).limit
 end
 
 -- The record of a holder that has not given back, if it is one.
@@ -75,12 +77,9 @@ local function grant(n, owner, claim, wanted, provisional)
     return fence, max_end, floor
   end
   local fence, max_end = grant_alone(n, owner, claim, wanted, provisional)
-  n.use, n.value, n.limit = 'exclusive', owner, '0'
+  n.use, n.value, n.limit, n.rec = 'exclusive', owner, '0', nil
   return fence, max_end, fence
 end
-
--- Being told is a hint; the record is what counts.
-local function tell(n, client, message) redis.pcall('PUBLISH', n.base .. client, message) end
 
 local function is_done(n, run)
   if run == '' then return false end
@@ -92,8 +91,9 @@ end
 -- provisional: until its liveness ends each must ask or renew. Returns the head that it stopped at.
 local function serve(n, stop)
   while true do
-    local head, deadline, wish = living_head(n)
+    local head, deadline, packed = living_head(n)
     if not head or head == stop then return head end
+    local wish = read_wish(packed)
     if is_done(n, wish.run) then
       leave(n, head)
       tell(n, wish.client, 'look ' .. head)

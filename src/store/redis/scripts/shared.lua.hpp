@@ -7,36 +7,20 @@
 namespace holdfast::redis {
 
 inline constexpr std::string_view shared_lua = R"lua(
--- Several values in one string: `fields`, each followed by US, and a rest of any bytes.
-local function pack(fields, from, rest)
-  local parts = {}
-  for i = 1, #fields do parts[i] = from[fields[i]] end
-  parts[#fields + 1] = rest
-  return table.concat(parts, US)
-end
-local function unpack_text(fields, packed)
-  local found, from = {}, 1
-  for i = 1, #fields do
-    local stop = string.find(packed, US, from, true)
-    if not stop then break end
-    found[fields[i]] = string.sub(packed, from, stop - 1)
-    from = stop + 1
-  end
-  return found, string.sub(packed, from)
-end
-
--- One holder of several. The rest is its value.
-local RECORD = {'permits', 'fence', 'floor', 'since', 'delay', 'min_end', 'max_end', 'client',
-                'pid', 'host', 'note', 'broken', 'released'}
+-- A record is text, as a wish is (queue_lua).
 local function read_record(n, owner)
   local packed = call('HGET', n.R, owner)
   if not packed then return nil end
-  local rec, value = unpack_text(RECORD, packed)
-  rec.value = value
-  return rec
+  local permits, fence, floor, since, delay, min_end, max_end, client, pid, host, note, broken,
+        released, value = string.match(packed, TEXT)
+  return {permits = permits, fence = fence, floor = floor, since = since, delay = delay,
+          min_end = min_end, max_end = max_end, client = client, pid = pid, host = host,
+          note = note, broken = broken, released = released, value = value}
 end
 local function write_record(n, owner, rec)
-  call('HSET', n.R, owner, pack(RECORD, rec, rec.value))
+  call('HSET', n.R, owner, table.concat({rec.permits, rec.fence, rec.floor, rec.since, rec.delay,
+       rec.min_end, rec.max_end, rec.client, rec.pid, rec.host, rec.note, rec.broken, rec.released,
+       rec.value}, US))
 end
 
 -- What the lock key says while several may hold the name; the limit (0: readers) that it says.

@@ -5,31 +5,20 @@
 
 namespace holdfast::redis {
 
-// `holder_fields` of replies.cpp, a holder: owner, fence, ms held, pid, broken, released, host,
-// note, mode, permits, limit, value, ms left (-1: held without end).
 inline constexpr std::string_view view_lua = R"lua(
 local SHOWN_MAX = 1000  -- people look at it, and a reply has bounds
 
--- Appends what is to be seen of a holder to `out`. Returns its record.
+-- Appends what is to be seen of any holder to `out`. Returns its record.
 local function show(n, out, owner)
   local rec, left
   if n.use == 'shared' then
     rec = read_record(n, owner)
     left = call('ZSCORE', n.E, owner) - n.now
-    rec.mode, rec.limit = 'shared', n.limit
   else
-    local h = call('HMGET', n.R, 'fence', 'since', 'pid', 'broken', 'released', 'host', 'note',
-                   'value', 'client')
-    rec = {fence = h[1], since = h[2], pid = h[3], broken = h[4], released = h[5], host = h[6],
-           note = h[7], mode = 'exclusive', permits = '1', limit = '0', value = h[8],
-           client = h[9]}
+    rec = n.rec or read_alone(n)
     left = call('PTTL', n.K)
   end
-  for _, field in ipairs({owner, rec.fence, text(n.now - rec.since), rec.pid, rec.broken,
-                          rec.released, rec.host, rec.note, rec.mode, rec.permits, rec.limit,
-                          rec.value, left}) do
-    out[#out + 1] = field
-  end
+  show_record(n, out, owner, rec, n.use, n.limit, left)
   return rec
 end
 

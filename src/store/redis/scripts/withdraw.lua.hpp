@@ -34,14 +34,35 @@ if value == owner then
     end
   end
 end
-if had == 1 and gone == '0' and remember == '0' and not call('ZRANGE', Q, 0, 0)[1] then return 1 end
-)lua";
+local plain = had == 1 and not broken and gone == '0' and remember == '0'
+if plain and not call('ZRANGE', Q, 0, 0)[1] then return 1 end
 
-inline constexpr std::string_view withdraw_lua = R"lua(
 local n = name_at(1)
 n.base = ARGV[4]
 n.us, n.now = clock()
+)lua";
 
+// Stands before what only a name with several holders needs. The next waiter wants the name alone:
+// nobody enters beside it. An error on the way is met again, and reported, by the waiter.
+inline constexpr std::string_view withdraw_to_one_lua = R"lua(
+if plain and not value then
+  local ok, finished = pcall(function()
+    local head, deadline, packed = living_head(n)
+    if not head then return true end
+    local wish = read_wish(packed)
+    if wish.mode ~= 'exclusive' or wish.run ~= '' then return false end
+    local fence = grant_alone(n, head, wish, deadline + wish.delay, true)
+    value = head
+    leave(n, head)
+    tell(n, wish.client, 'granted ' .. head .. ' ' .. text(fence))
+    local _, _, behind = living_head(n)
+    return not behind or read_wish(behind).run == ''  -- else its run may be done
+  end)
+  if not ok or finished then return 1 end
+end
+)lua";
+
+inline constexpr std::string_view withdraw_lua = R"lua(
 local function give_back_beside(rec)
   broken = rec.broken == '1'
   if keep and tonumber(rec.min_end) > n.now then
