@@ -34,6 +34,16 @@ class RedisTestStore final : public TestStore {
     return std::make_unique<Client>(url(), std::move(options));
   }
   std::unique_ptr<Link> link() override { return std::make_unique<ProxiedLink>(server_.port()); }
+  std::optional<std::int64_t> left_behind() override {
+    const std::string count = server_.command(
+        {"EVAL",
+         "local n, cursor = 0, '0' repeat local page = redis.call('SCAN', cursor, 'COUNT', 1000) "
+         "cursor = page[1] for _, key in ipairs(page[2]) do "
+         "if not string.find(key, '\\31fence\\31', 1, true) then n = n + 1 end end "
+         "until cursor == '0' return n",
+         "0"});
+    return std::stoll(count.substr(count.find_first_of("0123456789")));
+  }
   void erase(const std::string& name) override { server_.command({"DEL", "lock:" + name}); }
   test::RedisServer& server() { return server_; }
 

@@ -52,6 +52,12 @@ class SqliteTestStore final : public TestStore {
     return std::make_unique<Client>(url(), std::move(options));
   }
   std::unique_ptr<Link> link() override { return make_faulty_link(url()); }
+  std::optional<std::int64_t> left_behind() override {
+    return std::stoll(ask_sql(file(),
+                              "SELECT (SELECT count(*) FROM lease WHERE state <> 0) + "
+                              "(SELECT count(*) FROM waiter) + (SELECT count(*) FROM tombstone) + "
+                              "(SELECT count(*) FROM done)"));
+  }
   void erase(const std::string& name) override {
     run_sql(file(), "DELETE FROM lease WHERE name = '" + name + "'");
   }

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class TestStore {
   virtual bool between_processes() const { return true; }
   virtual std::unique_ptr<Client> connect(ClientOptions options = {}) = 0;
   virtual std::unique_ptr<Link> link() = 0;
+
+  // What the store keeps of names that nobody holds: places, tombstones, records; not last fences.
+  // Nothing: there is no looking into it.
+  virtual std::optional<std::int64_t> left_behind() { return std::nullopt; }
 
   // Deletes the lock of `name` as somebody with a database shell would: the fence state stays.
   virtual void erase(const std::string& name) = 0;
