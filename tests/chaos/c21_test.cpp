@@ -1,5 +1,5 @@
-// C21: a permit that is given back twice, or by somebody else, is no second permit. Workers that are
-// killed are in semaphore_storm_test.cpp.
+// C21: a permit that is given back twice, or by somebody else, is no second permit. Workers that
+// are killed are in semaphore_storm_test.cpp.
 #include <holdfast/holdfast.hpp>
 
 #include "tests/chaos/test_store.hpp"
