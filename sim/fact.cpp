@@ -87,7 +87,7 @@ struct Words {
   std::string operator()(const Wanted& f) const {
     return node(f.node) + " wants " + f.name + ' ' + attempt(f.attempt) +
            (f.due == WorldTime::max() ? std::string{" for ever"} : " until " + at(f.due)) +
-           text(f.use);
+           text(f.use) + (f.names > 1 ? ", and others: " + std::to_string(f.names) : std::string{});
   }
   std::string operator()(const Due& f) const { return attempt(f.attempt) + " due at " + at(f.due); }
   std::string operator()(const Refused& f) const {

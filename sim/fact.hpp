@@ -51,6 +51,7 @@ struct Wanted {  // a wait began
   std::string name{};
   WorldTime due = WorldTime::max();  // an answer has to be there by then; max: for ever
   Use use{};
+  std::size_t names = 1;  // all of them, or none
 };
 struct Due {  // the answer to a wait is due at another time: it was cancelled, or clocks changed
   AttemptId attempt = 0;

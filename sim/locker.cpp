@@ -7,7 +7,7 @@ namespace holdfast::sim {
 namespace {
 
 constexpr Duration single_attempt_max = std::chrono::milliseconds{2500};  // op_timeout and a bit
-constexpr Duration amend_again_in = std::chrono::milliseconds{100};
+constexpr Duration look_again_in = std::chrono::milliseconds{10};
 
 }  // namespace
 
@@ -30,21 +30,21 @@ std::unique_ptr<Store> Locker::open_store(bool listens) {
 
 // ---- waits -------------------------------------------------------------------------------------
 
-Claim Locker::make_claim(const Running& running) {
-  const LeaseOptions& options = running.wait.options;
+Claim Locker::make_claim(const LockerWait& wait, AttemptId attempt) {
+  const LeaseOptions& options = wait.options;
   Claim claim;
-  claim.name = running.wait.name;
+  claim.name = wait.name;
   runtime_.random_bytes(claim.owner.bytes);
   claim.ttl = options.ttl;
   claim.min_hold = options.min_hold.value_or(Duration{0});
   claim.max_hold = options.max_hold.value_or(Duration{0});
   claim.lock_delay = options.lock_delay.value_or(Duration{0});
-  claim.mode = running.wait.use.mode;
-  claim.permits = running.wait.use.permits;
-  claim.limit = running.wait.use.limit;
-  claim.run_id = running.wait.use.run;
-  claim.value = running.wait.value;
-  claim.who = {"n" + std::to_string(node_), 1, "a" + std::to_string(running.attempt)};
+  claim.mode = wait.use.mode;
+  claim.permits = wait.use.permits;
+  claim.limit = wait.use.limit;
+  claim.run_id = wait.use.run;
+  claim.value = wait.value;
+  claim.who = {"n" + std::to_string(node_), 1, "a" + std::to_string(attempt)};
   return claim;
 }
 
@@ -54,7 +54,7 @@ AttemptId Locker::acquire(const LockerWait& wait, WaitHandler done) {
   running->wait = wait;
   running->done = std::move(done);
   running_[running->attempt] = running;
-  Claim claim = make_claim(*running);
+  Claim claim = make_claim(wait, running->attempt);
   running->owner = claim.owner;
 
   const Instant now = runtime_.now();
@@ -120,7 +120,7 @@ void Locker::hand_to_engine(const std::shared_ptr<Running>& running, AcquireMach
 
 void Locker::cancel(AttemptId attempt) {
   const auto found = running_.find(attempt);
-  if (found == running_.end()) {
+  if (cancel_group(attempt) || found == running_.end()) {
     return;
   }
   const std::shared_ptr<Running> running = found->second;
@@ -142,13 +142,13 @@ void Locker::finish(const std::shared_ptr<Running>& running, const AcquireMachin
   running_.erase(running->attempt);
   const std::error_code code = ended.result().code;
   if (!code) {
-    const LeasePtr lease = hold(*running, ended);
+    const LeasePtr lease =
+        hold(running->attempt, running->wait.options, ended.claim(), ended.result());
     around_.history.count("granted");
     if (!closing_) {
       running->done(lease, {});
-    } else if (held_.erase(lease->claim.owner) != 0) {  // the engine has given it back
-      around_.history.record(
-          Ended{node_, lease->claim.name, lease->claim.owner, Ending::released, {}});
+    } else {
+      given_back_while_closing(lease);
     }
     return;
   }
@@ -157,196 +157,6 @@ void Locker::finish(const std::shared_ptr<Running>& running, const AcquireMachin
   if (!closing_) {
     running->done(nullptr, code);
   }
-}
-
-// ---- leases ------------------------------------------------------------------------------------
-
-LeasePtr Locker::hold(const Running& running, const AcquireMachine& granted) {
-  const AcquireResult& result = granted.result();
-  const LeaseOptions& options = running.wait.options;
-  const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
-                                  result.provisional};
-  const LeaseMachine watchdog{options, grant, std::hash<OwnerId>{}(granted.claim().owner)};
-  auto lease = std::make_shared<detail::LeaseState>(granted.claim(), result.fence, result.floor,
-                                                    watchdog.trusted_until());
-  lease->tombstone = result.tombstone;
-  const Held held{lease, running.attempt, lease->trusted(), !options.renew, granted.claim()};
-  held_[lease->claim.owner] = held;
-  record_trust(held);
-  if (!held.claim.run_id.empty()) {
-    around_.history.record(
-        Ran{node_, held.claim.name, held.claim.run_id, held.claim.owner, RunStep::began});
-  }
-  engine_.hold(lease, watchdog);
-  return lease;
-}
-
-void Locker::record_trust(const Held& held) {
-  const detail::LeaseState& lease = *held.lease;
-  around_.history.record(Trusts{node_, held.attempt, lease.claim.name, lease.claim.owner,
-                                lease.fence, clock_.when(lease.trusted()), held.fixed,
-                                lease.claim.ttl, use_of(held.claim), lease.floor});
-}
-
-void Locker::look() {
-  for (auto& [owner, held] : held_) {
-    if (held.last_trust != held.lease->trusted()) {
-      held.last_trust = held.lease->trusted();
-      record_trust(held);
-    }
-  }
-}
-
-void Locker::clock_changed() {
-  for (const auto& [owner, held] : held_) {
-    record_trust(held);
-  }
-  for (const auto& [attempt, running] : running_) {
-    if (running->due) {
-      around_.history.record(Due{attempt, clock_.when(*running->due)});
-    }
-  }
-}
-
-void Locker::release(const LeasePtr& lease, bool on_lane) {
-  using detail::LeasePhase;
-  if (lease->leave_held(LeasePhase::released)) {
-    held_.erase(lease->claim.owner);
-    around_.history.record(
-        Ended{node_, lease->claim.name, lease->claim.owner, Ending::released, {}});
-    send_release(lease, on_lane);
-  } else if (lease->phase.load() == LeasePhase::lost && lease->why.load() != errc::taken) {
-    send_release(lease, on_lane);  // the record may still be ours
-  }
-}
-
-void Locker::complete(const LeasePtr& lease, Duration remember, bool on_lane) {
-  const auto held = held_.find(lease->claim.owner);
-  if (held == held_.end() || !lease->leave_held(detail::LeasePhase::released)) {
-    release(lease, on_lane);  // lost before the work was over: it does not count
-    return;
-  }
-  const Claim claim = held->second.claim;
-  held_.erase(held);
-  around_.history.record(Ran{node_, claim.name, claim.run_id, claim.owner, RunStep::completed});
-  around_.history.record(Ended{node_, claim.name, claim.owner, Ending::released, {}});
-  engine_.forget(claim.owner);
-  withdraw(on_lane ? *lane_ : engine_.store(), claim,
-           {.keep_min_hold = true, .tombstone = lease->tombstone, .remember = remember});
-}
-
-void Locker::fail(const LeasePtr& lease, bool on_lane) {
-  if (const auto held = held_.find(lease->claim.owner); held != held_.end()) {
-    const Claim& claim = held->second.claim;
-    around_.history.record(Ran{node_, claim.name, claim.run_id, claim.owner, RunStep::failed});
-  }
-  release(lease, on_lane);
-}
-
-void Locker::send_release(const LeasePtr& lease, bool on_lane) {
-  if (!on_lane) {
-    engine_.release(lease, [](std::error_code) {});
-    return;
-  }
-  engine_.forget(lease->claim.owner);
-  withdraw(*lane_, lease->claim, {.keep_min_hold = true, .tombstone = lease->tombstone});
-}
-
-void Locker::withdraw(Store& store, const Claim& claim, WithdrawOptions options) {
-  store.withdraw(claim, options, [this, claim, options](const WithdrawReply& reply) mutable {
-    if (std::holds_alternative<Failed>(reply)) {
-      options.tombstone = true;
-      engine_.clean_up(claim, options);
-    }
-  });
-}
-
-// ---- amending ----------------------------------------------------------------------------------
-
-void Locker::downgrade(const LeasePtr& lease) {
-  const auto held = held_.find(lease->claim.owner);
-  if (held != held_.end()) {
-    held->second.claim.mode = Mode::shared;
-    record_trust(held->second);
-    amend(held->second);
-  }
-}
-
-void Locker::proclaim(const LeasePtr& lease, std::string value) {
-  const auto held = held_.find(lease->claim.owner);
-  if (held != held_.end()) {
-    held->second.claim.value = std::move(value);
-    amend(held->second);
-  }
-}
-
-// One at a time: of two that are on their way, the older could be executed last.
-void Locker::amend(Held& held) {
-  if (std::exchange(held.amending, true)) {
-    return;
-  }
-  engine_.store().amend(held.claim, [this, asked = held.claim](const AmendReply& reply) {
-    on_amended(asked, reply);
-  });
-}
-
-void Locker::on_amended(const Claim& asked, const AmendReply& reply) {
-  const auto found = held_.find(asked.owner);
-  if (found == held_.end()) {
-    return;
-  }
-  Held& held = found->second;
-  if (std::holds_alternative<Amended>(reply)) {
-    if (!asked.value.empty()) {
-      around_.history.record(Proclaimed{node_, asked.name, asked.owner, asked.value});
-    }
-    held.amending = false;
-    if (held.claim.value != asked.value || held.claim.mode != asked.mode) {
-      amend(held);
-    }
-    return;
-  }
-  if (std::holds_alternative<Gone>(reply)) {
-    held.amending = false;  // the next renewal will hear of it too
-    return;
-  }
-  runtime_.call_at(runtime_.now() + amend_again_in, [this, owner = asked.owner] {
-    const auto still = held_.find(owner);
-    if (still != held_.end()) {
-      still->second.amending = false;
-      amend(still->second);
-    }
-  });
-}
-
-void Locker::abandon(const LeasePtr& lease) {
-  if (lease->leave_held(detail::LeasePhase::abandoned)) {
-    held_.erase(lease->claim.owner);
-    around_.history.record(
-        Ended{node_, lease->claim.name, lease->claim.owner, Ending::abandoned, {}});
-    engine_.forget(lease->claim.owner);
-  }
-}
-
-void Locker::write(const LeasePtr& lease, std::function<void()> answered) {
-  const OwnerId owner = lease->claim.owner;
-  around_.database.write(
-      {node_, lease->claim.name, owner, lease->fence, lease->floor},
-      [weak = std::weak_ptr{self_}, owner, answered = std::move(answered)](bool refused) {
-        const auto self = weak.lock();
-        if (!self) {
-          return;  // its process is gone
-        }
-        Locker& locker = **self;
-        locker.runtime_.post([&locker, owner, refused, answered] {
-          if (refused) {
-            locker.engine_.report_stale(owner);
-          }
-          if (answered) {
-            answered();
-          }
-        });
-      });
 }
 
 void Locker::close(std::function<void()> closed) {
@@ -363,13 +173,30 @@ void Locker::close(std::function<void()> closed) {
       });
     }
   }
+  for (const auto& [attempt, group] : groups_) {
+    group->due = runtime_.now();
+    around_.history.record(Due{attempt, around_.world.now()});
+  }
   for (const auto& [owner, held] : std::exchange(held_, {})) {
     around_.history.record(Ended{node_, held.lease->claim.name, owner, Ending::released, {}});
   }
-  engine_.close(std::move(closed));
+  engine_.close([this, closed = std::move(closed)] { end_when_idle(closed); });
 }
 
-bool Locker::idle() const { return running_.empty() && held_.empty() && engine_.cleaning() == 0; }
+// A release on a lane is somebody's call: the process joins its threads before it ends.
+void Locker::end_when_idle(std::function<void()> closed) {
+  if (withdrawing_ == 0 && engine_.cleaning() == 0) {
+    closed();
+    return;
+  }
+  runtime_.call_at(runtime_.now() + look_again_in,
+                   [this, closed = std::move(closed)] { end_when_idle(closed); });
+}
+
+bool Locker::idle() const {
+  return running_.empty() && groups_.empty() && held_.empty() && withdrawing_ == 0 &&
+         engine_.cleaning() == 0;
+}
 
 void Locker::on_event(Event event) {
   if (event.kind == Event::Kind::renewed) {

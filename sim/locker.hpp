@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -40,6 +41,14 @@ struct LockerWait {
   std::string value{};  // that the record is to bear
 };
 
+// Several names at once, all or none.
+struct LockerGroupWait {
+  std::vector<std::string> names{};  // they differ
+  LeaseOptions options{};
+  std::optional<Duration> timeout{};
+  bool at_once = true;  // false: as on a store that grants them one after the other
+};
+
 class Locker final : public detail::EngineSink {
  public:
   Locker(Surroundings& around, NodeId node, SimClock& clock, SimRuntime& runtime);
@@ -48,6 +57,9 @@ class Locker final : public detail::EngineSink {
   // `done` gets the lease, or null and why not. Never from inside this call.
   using WaitHandler = std::function<void(LeasePtr, std::error_code)>;
   AttemptId acquire(const LockerWait& wait, WaitHandler done);
+  // `done` gets all leases, in the order of their names, or none and why not.
+  using GroupHandler = std::function<void(std::vector<LeasePtr>, std::error_code)>;
+  AttemptId acquire_all(const LockerGroupWait& wait, GroupHandler done);
   void cancel(AttemptId attempt);
 
   void release(const LeasePtr& lease, bool on_lane = false);
@@ -101,13 +113,24 @@ class Locker final : public detail::EngineSink {
   };
 
   std::unique_ptr<Store> open_store(bool listens);
-  Claim make_claim(const Running& running);
+  struct RunningGroup {
+    AttemptId attempt = 0;
+    std::optional<Instant> due{};
+    LeaseOptions options{};
+    GroupHandler done{};
+  };
+  Claim make_claim(const LockerWait& wait, AttemptId attempt);
   void ask_on_lane(const std::shared_ptr<Running>& running);
   void leave_lane(const std::shared_ptr<Running>& running, AcquireAction action);
   void hand_to_engine(const std::shared_ptr<Running>& running, AcquireMachine machine,
                       AcquireAction action);
   void finish(const std::shared_ptr<Running>& running, const AcquireMachine& ended);
-  LeasePtr hold(const Running& running, const AcquireMachine& granted);
+  bool cancel_group(AttemptId attempt);
+  void finish_group(const RunningGroup& group, const AcquireAllMachine& ended);
+  LeasePtr hold(AttemptId attempt, const LeaseOptions& options, const Claim& claim,
+                const AcquireResult& granted);
+  void given_back_while_closing(const LeasePtr& lease);
+  void end_when_idle(std::function<void()> closed);
   void record_trust(const Held& held);
   void send_release(const LeasePtr& lease, bool on_lane);
   void withdraw(Store& store, const Claim& claim, WithdrawOptions options);
@@ -122,7 +145,9 @@ class Locker final : public detail::EngineSink {
   std::function<void(const LeasePtr&)> lost_{};
   bool closing_ = false;
   std::map<AttemptId, std::shared_ptr<Running>> running_{};
+  std::map<AttemptId, std::shared_ptr<RunningGroup>> groups_{};
   std::map<OwnerId, Held> held_{};
+  std::size_t withdrawing_ = 0;  // releases that go past the engine and were not answered yet
   std::shared_ptr<Locker*> self_ = std::make_shared<Locker*>(this);
   std::unique_ptr<Store> lane_;
   detail::Engine engine_;  // last: its handlers refer to what is above

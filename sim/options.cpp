@@ -55,6 +55,7 @@ void draw_primitives(Workload& work, Random& random) {
   work.readers = static_cast<int>(random.between(200, 900));
   work.downgraded = static_cast<int>(random.between(0, 500));
   work.other_limit = random.chance(500) ? static_cast<int>(random.between(1, 150)) : 0;
+  work.together = static_cast<int>(random.between(0, 500));
   work.run_fails = static_cast<int>(random.between(0, 400));
   work.run_every = random.between(Duration{milliseconds{500}}, Duration{seconds{10}});
   work.remember_max = random.between(Duration{seconds{1}}, Duration{seconds{60}});
@@ -239,6 +240,7 @@ std::string text(const Options& options) {
   lines.share("lock_delay", work.lock_delay).share("abandoned", work.abandoned);
   lines.share("readers", work.readers).share("downgraded", work.downgraded);
   lines.share("other limit", work.other_limit).share("run fails", work.run_fails);
+  lines.share("together", work.together);
   lines("run every", work.run_every)("remember to", work.remember_max);
   const FaultRates& faults = options.faults;
   lines("pause every", faults.pause)("crash every", faults.crash)("cut every", faults.cut);

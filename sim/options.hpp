@@ -47,6 +47,7 @@ struct Workload {
   int downgraded = 0;   // of the writers
   int other_limit = 0;  // asks for permits under a limit that is not the others'
   int run_fails = 0;
+  int together = 0;         // several names at once
   Duration run_every{};     // a new run each time
   Duration remember_max{};  // how long a done run is remembered
 };

@@ -52,6 +52,7 @@ void Universe::add_checkers() {
   history.add(make_floor_checker());
   history.add(make_run_checker());
   history.add(make_value_checker());
+  history.add(make_group_checker());
   history.add(make_window_checker());
   history.add(make_fence_checker());
   history.add(make_record_checker());

@@ -40,6 +40,7 @@ void Tasks::later(Task& task, Duration delay, std::function<void()> event) {
 void Tasks::think(Task& task) {
   ++task.turn;
   task.lease.reset();
+  task.others.clear();
   task.writing = false;
   task.attempt = 0;
   const Duration most = winding_down_ ? Duration{milliseconds{10}} : options_.work.think_max;
@@ -49,7 +50,9 @@ void Tasks::think(Task& task) {
 
 void Tasks::want(Task& task) {
   const std::vector<NamePlan>& names = options_.work.names;
-  if (!winding_down_) {
+  if (const auto group = draw_group(); group.size() > 1) {
+    wait_for_all(task, group);
+  } else if (!winding_down_) {
     task.plan = &names[static_cast<std::size_t>(around_.world.random().below(names.size()))];
     wait(task, draw_wait(*task.plan), options_.work.hold_max);
   } else if (task.finals < names.size()) {
@@ -144,11 +147,49 @@ std::string Tasks::next_value() {
 }
 
 void Tasks::wait(Task& task, const LockerWait& wait, Duration hold_max) {
-  Random& random = around_.world.random();
   task.attempt =
       locker_.acquire(wait, [this, &task, hold_max](LeasePtr lease, std::error_code code) {
         answer(task, std::move(lease), code, hold_max);
       });
+  cancel_later(task);
+}
+
+std::vector<const NamePlan*> Tasks::draw_group() {
+  Random& random = around_.world.random();
+  std::vector<const NamePlan*> plans;
+  if (winding_down_ || !random.chance(options_.work.together)) {
+    return plans;
+  }
+  for (const NamePlan& plan : options_.work.names) {
+    if (plan.purpose == Purpose::lock || plan.purpose == Purpose::shared) {
+      const auto place = random.between(0, static_cast<std::int64_t>(plans.size()));
+      plans.insert(plans.begin() + place, &plan);
+    }
+  }
+  return plans;
+}
+
+void Tasks::wait_for_all(Task& task, const std::vector<const NamePlan*>& plans) {
+  const LockerWait like_one = draw_wait(*plans.front());
+  LockerGroupWait wait{{}, like_one.options, like_one.timeout, around_.world.random().chance(700)};
+  for (const NamePlan* plan : plans) {
+    wait.names.push_back(plan->name);
+  }
+  task.plan = plans.front();
+  task.attempt =
+      locker_.acquire_all(wait, [this, &task](std::vector<LeasePtr> leases, std::error_code code) {
+        LeasePtr first;
+        if (!leases.empty()) {
+          first = leases.front();
+          task.others.assign(leases.begin() + 1, leases.end());
+        }
+        answer(task, std::move(first), code, options_.work.hold_max);
+      });
+  cancel_later(task);
+}
+
+void Tasks::cancel_later(Task& task) {
+  Random& random = around_.world.random();
   if (!winding_down_ && random.chance(options_.work.cancelled)) {
     later(task, random.between(Duration{0}, options_.work.wait_max),
           [this, &task] { locker_.cancel(task.attempt); });
@@ -170,15 +211,21 @@ void Tasks::answer(Task& task, LeasePtr lease, std::error_code code, Duration ho
 }
 
 void Tasks::work(Task& task, Duration hold_max) {
-  if (task.lease->phase.load() != detail::LeasePhase::held) {
-    think(task);  // lost before it was here
+  const auto lost = [](const LeasePtr& lease) {
+    return lease->phase.load() != detail::LeasePhase::held;
+  };
+  if (lost(task.lease) || std::ranges::any_of(task.others, lost)) {
+    release(task, false);  // before it was here
+    think(task);
     return;
   }
   Random& random = around_.world.random();
   const Duration hold = random.chance(300) ? random.between(Duration{0}, hold_max)
                                            : random.mostly_short(Duration{0}, hold_max);
   const bool writes = task.lease->claim.mode == Mode::exclusive;
-  if (task.plan->purpose == Purpose::shared && writes && random.chance(options_.work.downgraded)) {
+  const bool alone = task.others.empty();
+  if (task.plan->purpose == Purpose::shared && writes && alone &&
+      random.chance(options_.work.downgraded)) {
     later(task, random.between(Duration{0}, hold),
           [this, &task] { locker_.downgrade(task.lease); });
   } else if (task.plan->purpose == Purpose::seat) {
@@ -250,21 +297,34 @@ void Tasks::end(Task& task) {
   Random& random = around_.world.random();
   if (!winding_down_ && random.chance(options_.work.abandoned)) {
     locker_.abandon(task.lease);
+    for (const LeasePtr& other : task.others) {
+      locker_.abandon(other);
+    }
   } else if (const bool on_lane = random.chance(options_.work.lane_first);
              task.plan->purpose == Purpose::runs) {
     end_run(task, on_lane);
   } else {
-    locker_.release(task.lease, on_lane);
+    release(task, on_lane);
   }
   think(task);
 }
 
+// Of several, the first name is freed last: others wait for that one.
+void Tasks::release(const Task& task, bool on_lane) {
+  for (const LeasePtr& other : task.others) {
+    locker_.release(other, false);
+  }
+  locker_.release(task.lease, on_lane);
+}
+
 void Tasks::lost(const LeasePtr& lease) {
-  const auto task = std::ranges::find(tasks_, lease, &Task::lease);
+  const auto task = std::ranges::find_if(tasks_, [&](const Task& each) {
+    return each.lease == lease || std::ranges::find(each.others, lease) != each.others.end();
+  });
   if (task != tasks_.end()) {
     // User code hears of it off the loop, then destroys its lease, which asks for a release.
-    later(*task, Duration{0}, [this, lease, &task = *task] {
-      locker_.release(lease, true);
+    later(*task, Duration{0}, [this, &task = *task] {
+      release(task, true);
       think(task);
     });
   }

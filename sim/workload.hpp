@@ -27,7 +27,8 @@ class Tasks {
     AttemptId attempt = 0;           // the wait that is on, or 0
     const NamePlan* plan = nullptr;  // of the name that is wanted or held
     LeasePtr lease{};
-    bool writing = false;  // a write is being prepared or was not answered yet
+    std::vector<LeasePtr> others{};  // that were taken together with it
+    bool writing = false;            // a write is being prepared or was not answered yet
   };
 
   void think(Task& task);
@@ -37,6 +38,10 @@ class Tasks {
   LockerWait final_wait(const Task& task, const NamePlan& plan);
   LeaseOptions draw_lease_options();
   void wait(Task& task, const LockerWait& wait, Duration hold_max);
+  // Names that can be taken together, in any order; fewer than two: none can.
+  std::vector<const NamePlan*> draw_group();
+  void wait_for_all(Task& task, const std::vector<const NamePlan*>& plans);
+  void cancel_later(Task& task);
   void answer(Task& task, LeasePtr lease, std::error_code code, Duration hold_max);
   void work(Task& task, Duration hold_max);
   void write_later(Task& task);
@@ -44,6 +49,7 @@ class Tasks {
   void proclaim_later(Task& task);
   std::string next_value();
   void end(Task& task);
+  void release(const Task& task, bool on_lane);
   void end_run(Task& task, bool on_lane);
   void lost(const LeasePtr& lease);
   // Runs `event` after `delay` on the node's clock if the task's turn is still the same.

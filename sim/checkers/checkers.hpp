@@ -16,6 +16,7 @@ std::unique_ptr<Checker> make_next_checker();
 std::unique_ptr<Checker> make_floor_checker();
 std::unique_ptr<Checker> make_run_checker();
 std::unique_ptr<Checker> make_value_checker();
+std::unique_ptr<Checker> make_group_checker();
 std::unique_ptr<Checker> make_window_checker();
 std::unique_ptr<Checker> make_fence_checker();
 std::unique_ptr<Checker> make_record_checker();

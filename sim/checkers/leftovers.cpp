@@ -37,25 +37,33 @@ class Leftovers final : public Checker {
   void on(const Other& /*fact*/, WorldTime /*now*/) {}
 
   void on(const Asked& f, WorldTime /*now*/) {
-    if (f.verb != Verb::withdraw) {
+    if (f.verb == Verb::acquire || f.verb == Verb::queue) {
       owners_[f.attempt].insert(f.owner);
+    }
+    if (f.verb != Verb::withdraw) {
       lives_[f.owner] = f.life;
     }
   }
+  void on(const Wanted& f, WorldTime /*now*/) { to_be_trusted_[f.attempt] = f.names; }
   void on(const Refused& f, WorldTime now) {
+    to_be_trusted_.erase(f.attempt);
     for (const OwnerId& owner : owners_[f.attempt]) {
       done_[owner] = {f.node, now};
     }
     owners_.erase(f.attempt);
   }
   void on(const Trusts& f, WorldTime now) {
-    // Owners of earlier tries of this wait are done; this one is not.
+    const auto missing = to_be_trusted_.find(f.attempt);
+    if (missing == to_be_trusted_.end() || owners_[f.attempt].erase(f.owner) == 0 ||
+        --missing->second != 0) {
+      return;
+    }
+    // Owners of earlier tries of this wait are done.
     for (const OwnerId& owner : owners_[f.attempt]) {
-      if (owner != f.owner) {
-        done_[owner] = {f.node, now};
-      }
+      done_[owner] = {f.node, now};
     }
     owners_.erase(f.attempt);
+    to_be_trusted_.erase(missing);
   }
   void on(const Ended& f, WorldTime now) {
     if (f.how == Ending::released) {
@@ -112,6 +120,7 @@ class Leftovers final : public Checker {
 
   Duration bound_;
   std::map<AttemptId, std::set<OwnerId>> owners_{};
+  std::map<AttemptId, std::size_t> to_be_trusted_{};
   std::map<OwnerId, Done> done_{};
   std::map<OwnerId, Duration> lives_{};
   std::map<NodeId, Calm> calm_{};

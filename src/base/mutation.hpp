@@ -18,6 +18,7 @@ enum class Mutation : std::uint8_t {
   withdrawn_owner_asks_again,  // one owner is withdrawn and goes on asking
   deadline_waits_for_reply,    // the deadline is not looked at while a request is on its way
   waits_for_wake_ups,          // no timer of its own: a lost wake-up is never made up for
+  group_keeps_what_it_has,     // several names: one is busy, and the others are not given back
   floor_of_handoff_forgotten,  // whoever is handed a name takes its own fence for the floor
   // the lease machine and the engine
   renewal_trusted_from_reply,  // as trust_from_reply, for renewals

@@ -1,5 +1,6 @@
 #include "core/acquire_all_machine.hpp"
 
+#include "base/mutation.hpp"
 #include "core/trust.hpp"
 
 #include <algorithm>
@@ -128,9 +129,14 @@ AcquireAllAction AcquireAllMachine::busy(std::size_t which, const Busy& reply, I
   result_ = {};
   result_.holder = reply.holder;
   const bool collided = holds_any();
-  give_back_held();
+  if (!mutated(Mutation::group_keeps_what_it_has)) {
+    give_back_held();
+  }
   if (single_) {
     return finish(errc::busy);
+  }
+  if (deadline_ && now >= *deadline_) {
+    return at_deadline(now);  // this process stood still: a wait would make one more attempt
   }
   const bool again = collided && collided_;
   collided_ = collided;

@@ -227,5 +227,49 @@ TEST(ProgressChecker, AcceptsARunThatIsDoneAsTheEndOfAWaitForEver) {
   EXPECT_EQ(told.objections(), 0U);
 }
 
+class GroupChecker : public testing::Test {
+ protected:
+  static Asked asked(Verb verb, OwnerId owner) { return {0, verb, "n", owner, 1, 10s, {}}; }
+  Told wants_two() const {
+    Told told{make_group_checker()};
+    told(Wanted{0, 1, "n", WorldTime::max(), {}, 2});
+    return told;
+  }
+};
+
+TEST_F(GroupChecker, AcceptsAllAtOnceAndNone) {
+  Told all = wants_two();
+  all(asked(Verb::acquire, a))(asked(Verb::acquire, b));
+  all(at(9s), trusts(0, a, 20s))(at(9s), asked(Verb::renew, a))(at(9s), trusts(0, b, 20s));
+  EXPECT_EQ(all(asked(Verb::renew, b)).objections(), 0U);
+  Told none = wants_two();
+  none(asked(Verb::queue, a))(granted(a, writer, 5, 5))(asked(Verb::withdraw, a));
+  none(asked(Verb::queue, b))(Refused{0, 1, "n", make_error_code(errc::timed_out)});
+  EXPECT_EQ(none(Finished{}).objections(), 0U);
+}
+
+TEST_F(GroupChecker, ObjectsToHalfOfIt) {
+  Told half = wants_two();
+  half(asked(Verb::acquire, a))(asked(Verb::acquire, b))(trusts(0, a, 20s));
+  EXPECT_EQ(half(Healed{}).objections(), 1U);
+  Told renewed = wants_two();
+  EXPECT_EQ(renewed(asked(Verb::queue, a))(asked(Verb::renew, a)).objections(), 1U);
+  Told waits = wants_two();
+  waits(asked(Verb::queue, a))(granted(a, writer, 5, 5));
+  EXPECT_EQ(waits(asked(Verb::queue, b)).objections(), 1U);
+}
+
+TEST(LeftoverChecker, KnowsThatSeveralOwnersServeOneWait) {
+  Told told{make_leftover_checker(4s)};
+  told(Wanted{0, 1, "n", WorldTime::max(), {}, 2});
+  for (const OwnerId owner : {a, b, c}) {
+    told(at(1s), Asked{0, Verb::acquire, "n", owner, 1, 60s, {}});
+  }
+  told(at(2s), trusts(0, a, 50s))(at(2s), trusts(0, b, 50s));
+  told(at(9s), StoreHas{"n", a, false, {}})(at(9s), StoreHas{"n", b, false, {}});
+  EXPECT_EQ(told.objections(), 0U);
+  EXPECT_EQ(told(at(9s), StoreHas{"n", c, false, {}}).objections(), 1U);  // of an earlier try
+}
+
 }  // namespace
 }  // namespace holdfast::sim

@@ -1,7 +1,10 @@
 // Readers and writers, permits, runs and seats, one story a test.
 #include "tests/sim/stage.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sim {
@@ -196,6 +199,104 @@ TEST(DirectedSeat, SaysWhatItsHolderProclaims) {
   stage.locker(0).proclaim(leader, "three");
   stage.run_for(100ms);
   EXPECT_EQ(value_in(stage, "seat"), "three");
+  stage.expect_clean();
+}
+
+struct GroupWait {
+  std::optional<std::error_code> code{};
+  std::vector<LeasePtr> leases{};
+};
+
+std::shared_ptr<GroupWait> start_all(Stage& stage, NodeId id, const LockerGroupWait& wait) {
+  auto result = std::make_shared<GroupWait>();
+  stage.locker(id).acquire_all(wait, [result](std::vector<LeasePtr> leases, std::error_code code) {
+    result->code = code;
+    result->leases = std::move(leases);
+  });
+  return result;
+}
+
+class DirectedGroup : public testing::TestWithParam<bool> {};  // at once, or one after the other
+
+TEST_P(DirectedGroup, HoldsNothingWhileOneNameIsBusy) {
+  Stage stage;
+  const LeasePtr holder = stage.acquire(0, {.name = "b"});
+  const auto both = start_all(stage, 1, {{"a", "b"}, {}, {}, GetParam()});
+  stage.run_for(1s);
+  EXPECT_FALSE(both->code);
+  const LeasePtr other = stage.acquire(2, {.name = "a", .timeout = 0s});
+  stage.locker(0).release(holder);
+  stage.run_for(1s);
+  EXPECT_FALSE(both->code);
+  stage.locker(2).release(other);
+  stage.run_for(5s);
+  ASSERT_EQ(both->leases.size(), 2U);
+  stage.expect_clean();
+}
+
+TEST_P(DirectedGroup, TwoThatNameThemInAnotherOrderBothGetThrough) {
+  Stage stage;
+  const auto one = start_all(stage, 0, {{"a", "b", "c"}, {}, {}, GetParam()});
+  const auto other = start_all(stage, 1, {{"c", "a"}, {}, {}, GetParam()});
+  stage.run_for(1s);
+  ASSERT_NE(one->leases.empty(), other->leases.empty());
+  const auto& first = one->leases.empty() ? other : one;
+  const NodeId id = first == one ? 0 : 1;
+  for (const LeasePtr& lease : first->leases) {
+    stage.locker(id).release(lease);
+  }
+  stage.run_for(5s);
+  EXPECT_FALSE((first == one ? other : one)->leases.empty());
+  stage.expect_clean();
+}
+
+TEST_P(DirectedGroup, IsAnsweredByItsDeadlineAndLeavesNothing) {
+  Stage stage;
+  stage.acquire(0, {.name = "b", .options = {.ttl = 60s}});
+  const auto both = start_all(stage, 1, {{"a", "b"}, {}, 3s, GetParam()});
+  stage.run_for(1s);
+  stage.cut(1, true);
+  stage.run_for(2010ms);
+  EXPECT_TRUE(both->code && *both->code) << both->code.has_value();
+  stage.cut(1, false);
+  stage.run_for(5s);
+  EXPECT_TRUE(stage.finish(stage.start(2, {.name = "a", .timeout = 0s}))->granted());
+  stage.expect_clean();
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, DirectedGroup, testing::Bool(), [](const auto& at_once) {
+  return std::string{at_once.param ? "AtOnce" : "OneAfterTheOther"};
+});
+
+// A process that stood still past its deadline does not start another wait.
+TEST(DirectedGroups, DoesNotOutliveItsDeadlineByAPause) {
+  for (Duration pause_at = 0ms; pause_at < 4ms; pause_at += 250us) {
+    Stage stage;
+    stage.acquire(0, {.name = "b", .options = {.ttl = 60s}});
+    stage.acquire(1, {.name = "warm"});
+    const auto both = start_all(stage, 1, {{"a", "b"}, {}, 2s, true});
+    stage.run_for(pause_at);
+    stage.node(1).pause();
+    stage.run_for(4s);
+    stage.node(1).resume();
+    stage.run_for(2s);
+    EXPECT_TRUE(both->code && *both->code);
+    stage.expect_clean();
+  }
+}
+
+// The thread that releases is joined before the client is closed, and its release is not forgotten.
+TEST(DirectedLease, AReleaseThatGetsNoAnswerOutlivesAShutdownInGoodOrder) {
+  Stage stage;
+  const LeasePtr lease = stage.acquire(0, {.name = "n", .options = {.ttl = 60s}});
+  stage.run_for(1s);
+  stage.cut(0, true);
+  stage.locker(0).release(lease, true);
+  stage.run_for(1s);
+  stage.node(0).shut_down();
+  stage.cut(0, false);
+  stage.run_for(1900ms);
+  EXPECT_TRUE(stage.finish(stage.start(1, {.name = "n", .timeout = 0s}))->granted());
   stage.expect_clean();
 }
 

@@ -282,5 +282,14 @@ TEST_F(AcquireAll, OneAfterTheOtherTooSlowly) {
   EXPECT_EQ(given_back(), "a1 b2 c3");
 }
 
+// Found by the simulator: a process that stood still reads "busy" long after its deadline.
+TEST_F(AcquireAll, AnAnswerThatIsReadAfterTheDeadlineStartsNoOtherWait) {
+  make(true, 5s);
+  EXPECT_EQ(machine_->start(at(0s)), ask_all);
+  EXPECT_EQ(all_busy(1, 9s), finish);
+  EXPECT_EQ(machine_->result().code, errc::timed_out);
+  EXPECT_EQ(given_back(), "");
+}
+
 }  // namespace
 }  // namespace holdfast
