@@ -33,7 +33,7 @@ void Director::arm(bool wanted, Moment moment, void (Director::*strike)(NodeId))
   if (moment == Moment::any) {
     const Duration job = trial_.work * static_cast<std::int64_t>(trial_.orders);
     const Duration when = random.between(Duration{milliseconds{100}}, job + milliseconds{500});
-    const NodeId node = static_cast<NodeId>(random.below(trial_.instances));
+    const auto node = static_cast<NodeId>(random.below(trial_.instances));
     after(when, [this, strike, node] { (this->*strike)(node); });
     return;
   }

@@ -38,40 +38,42 @@ enum class Moment : std::uint8_t {
 
 struct Trial {
   std::uint64_t seed = 1;
+
+  // ---- times and numbers ----
   std::size_t instances = 3;
   std::size_t orders = 12;
   std::size_t orders_per_turn = 0;  // then the lock is given back; 0: as long as there are orders
   Duration work = std::chrono::milliseconds{400};  // for one order
   Duration length = std::chrono::seconds{40};      // at most
-
-  Protocol protocol = Protocol::holdfast;
+  Duration idle_max = std::chrono::seconds{12};    // longer without anybody at work is broken
   Duration ttl = std::chrono::seconds{3};
   std::optional<Duration> margin{};  // unset: as the product does
-  bool watchdog = true;              // of `holdfast`: renew
   Duration lock_delay{};             // of `holdfast`
-  bool owner_check = false;          // of the wrong ones: delete only what is our own
-  bool blind_renewal = false;  // of the wrong ones: EXPIRE now and then, never mind the answer
-
-  Protection protection = Protection::none;
-  bool counter = false;  // WRONG: fences from an INCR counter, which a failover sets back
 
   // What goes wrong, each at most once; a zero time: it does not.
   Duration pause{};
-  Moment pause_at = Moment::before_write;
-  bool crash = false;  // of the process; it starts again after two seconds
-  Moment crash_at = Moment::before_write;
-  Duration cut{};  // between an instance and the store
-  Moment cut_at = Moment::before_write;
+  Duration cut{};          // between an instance and the store
   Duration write_delay{};  // a write is held up on its way, and its sender crashes
-  bool failover = false;   // to a replica that has not heard of the latest grant
-  bool split = false;      // and the holder cannot reach the new primary
   Duration replica_lag = std::chrono::milliseconds{1500};
   Duration store_clock_jump{};  // forward
   Duration node_clock_jump{};   // forward
-  int loss_per_mille = 0;
   std::int64_t drift_ppm = 400;
+  int loss_per_mille = 0;
 
-  Duration idle_max = std::chrono::seconds{12};  // longer without anybody at work counts as broken
+  // ---- choices ----
+  Protocol protocol = Protocol::holdfast;
+  Protection protection = Protection::none;
+  bool watchdog = true;        // of `holdfast`: renew
+  bool owner_check = false;    // of the wrong ones: delete only what is our own
+  bool blind_renewal = false;  // of the wrong ones: EXPIRE now and then, never mind the answer
+  bool counter = false;        // WRONG: fences from an INCR counter, which a failover sets back
+
+  bool crash = false;     // of a process; it starts again after two seconds
+  bool failover = false;  // to a replica that has not heard of the latest grant
+  bool split = false;     // and the holder cannot reach the new primary
+  Moment pause_at = Moment::before_write;
+  Moment crash_at = Moment::before_write;
+  Moment cut_at = Moment::before_write;
 };
 
 }  // namespace holdfast::sim

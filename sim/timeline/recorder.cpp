@@ -44,8 +44,6 @@ void Recorder::hear(const Fact& fact) {
 
 // ---- spans and marks ---------------------------------------------------------------------------
 
-Duration Recorder::at(WorldTime when) const { return when.time_since_epoch(); }
-
 std::size_t Recorder::open(SpanKind kind, std::size_t lane, std::optional<std::size_t> who,
                            std::string text) {
   spans_.push_back(

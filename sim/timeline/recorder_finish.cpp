@@ -42,7 +42,7 @@ void Recorder::add_margins() {
   }
 }
 
-void Recorder::measure(Timeline& timeline, Duration needed_until) const {
+void Recorder::measure(Timeline& timeline, Duration needed_until) {
   Duration idle_since{0};
   Duration two_since{};
   int inside = 0;

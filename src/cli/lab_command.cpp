@@ -33,6 +33,7 @@ int lab_command(Arguments arguments) {
   std::vector<std::string> copies{program};
   copies.insert(copies.end(), arguments.begin(), arguments.end());
   std::vector<char*> raw;
+  raw.reserve(copies.size() + 1);
   for (std::string& copy : copies) {
     raw.push_back(copy.data());
   }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -24,7 +25,6 @@
 #include <thread>
 #include <vector>
 
-#include <signal.h>
 #include <unistd.h>
 
 namespace holdfast::cli {

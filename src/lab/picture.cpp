@@ -7,7 +7,6 @@
 namespace holdfast::lab {
 
 using sim::LaneKind;
-using sim::Mark;
 using sim::Span;
 using sim::SpanKind;
 using sim::Timeline;
@@ -193,7 +192,10 @@ void Drawing::lanes() {
 void Drawing::axis() {
   const double bottom = y(timeline_.lanes.size());
   const double tick = tick_of(to_ - from_);
-  for (double at = std::ceil(from_ / tick) * tick; at <= to_ + 1e-9; at += tick) {
+  const auto first = static_cast<std::int64_t>(std::ceil(from_ / tick));
+  const auto last = static_cast<std::int64_t>(std::floor(to_ / tick + 1e-9));
+  for (std::int64_t i = first; i <= last; ++i) {
+    const double at = static_cast<double>(i) * tick;
     const double where = x(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(at)));
     svg_.element("line", {{"x1", number(where)},
                           {"x2", number(where)},

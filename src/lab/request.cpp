@@ -27,8 +27,8 @@ void turn_switch(Request& request, const std::string& name, const std::string& v
 }
 
 void turn_knob(Request& request, const std::string& name, const std::string& value) {
-  if (std::string wrong = sim::turn(request.trial, name, value); !wrong.empty()) {
-    throw BadRequest{std::move(wrong)};
+  if (const std::string wrong = sim::turn(request.trial, name, value); !wrong.empty()) {
+    throw BadRequest{wrong};
   }
 }
 

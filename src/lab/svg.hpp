@@ -18,11 +18,11 @@ class SvgWriter {
  public:
   using Attributes = std::initializer_list<std::pair<std::string_view, std::string>>;
 
-  SvgWriter& open(std::string_view tag, Attributes attributes);
-  SvgWriter& close(std::string_view tag);
-  SvgWriter& element(std::string_view tag, Attributes attributes);
+  SvgWriter& open(std::string_view name, Attributes attributes);
+  SvgWriter& close(std::string_view name);
+  SvgWriter& element(std::string_view name, Attributes attributes);
   // With `inner` as text, which is escaped.
-  SvgWriter& element(std::string_view tag, Attributes attributes, std::string_view inner);
+  SvgWriter& element(std::string_view name, Attributes attributes, std::string_view inner);
   std::string take() { return std::move(text_); }
 
  private:
