@@ -1,5 +1,7 @@
 #include "guard/postgres_call.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace holdfast::guard {
@@ -27,10 +29,9 @@ bool names_nothing(std::string_view state) {
 // The classes of what passes: connections, resources, rollbacks, an operator, the system, and
 // locks not to be had in time (55P03).
 bool passes(std::string_view state) {
-  for (const char* const start : {"08", "40", "53", "55P03", "57", "58", "XX"}) {
-    if (state.starts_with(start)) return true;
-  }
-  return false;
+  constexpr std::array<std::string_view, 7> starts = {"08", "40", "53", "55P03", "57", "58", "XX"};
+  return std::ranges::any_of(starts,
+                             [state](std::string_view start) { return state.starts_with(start); });
 }
 
 std::string key_text(const PostgresCounted& row) {

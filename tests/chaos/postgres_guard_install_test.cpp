@@ -1,7 +1,7 @@
 // `holdfast guard install`: twice, at once, without rights, into an old version and a newer one.
 #include "tests/chaos/postgres_command.hpp"
 
-#include <thread>
+#include <filesystem>
 
 namespace holdfast::test {
 namespace {
@@ -139,6 +139,16 @@ TEST_F(GuardInstall, WrongPlacesAreOneClearLine) {
     EXPECT_EQ(std::count(done.text.begin(), done.text.end(), '\n'), 1) << done.text;
     EXPECT_EQ(done.text.rfind("holdfast: ", 0), 0U) << done.text;
   }
+}
+
+TEST(GuardInstallModule, IsMissedWithAClearLine) {
+  const TempDir folder;
+  const std::string alone = folder / "holdfast";
+  std::filesystem::copy_file(HOLDFAST_COMMAND, alone);
+  Process command({.args = {alone, "guard", "install", "postgres://db/shop"}});
+  EXPECT_EQ(command.wait(), 69);
+  EXPECT_NE(command.err().find("the PostgreSQL module is not installed"), std::string::npos)
+      << command.err();
 }
 
 TEST(GuardInstallPassword, IsTakenFromTheEnvironmentAndNeverShown) {
