@@ -12,19 +12,19 @@ std::string order_text(std::size_t number) { return "order " + std::to_string(nu
 // Counts a message as under way until it was delivered or lost.
 class UnderWay {
  public:
-  explicit UnderWay(std::size_t& count) : count_(&count) { ++count; }
+  explicit UnderWay(std::shared_ptr<std::size_t> count) : count_(std::move(count)) { ++*count_; }
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
-  UnderWay(UnderWay&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+  UnderWay(UnderWay&&) noexcept = default;
   UnderWay& operator=(UnderWay&&) = delete;
   ~UnderWay() {
-    if (count_ != nullptr) {
+    if (count_) {
       --*count_;
     }
   }
 
  private:
-  std::size_t* count_;
+  std::shared_ptr<std::size_t> count_;
 };
 
 }  // namespace

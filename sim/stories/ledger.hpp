@@ -10,6 +10,7 @@
 #include <holdfast/guard.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ class Ledger {
   void disconnect(NodeId node);
 
   bool all_paid() const;
-  bool idle() const noexcept { return payments_under_way_ == 0; }
+  bool idle() const noexcept { return *payments_under_way_ == 0; }
   // The instant at which the last order was paid; that of the end of time if one is not.
   Duration done_at() const;
   void add_to(Verdict& verdict) const;
@@ -74,7 +75,8 @@ class Ledger {
   std::vector<Row> rows_;
   MemoryGuard guard_{};
   Fence greatest_ = Fence::none;
-  std::size_t payments_under_way_ = 0;
+  // Shared with the messages, which may outlive us in the network.
+  std::shared_ptr<std::size_t> payments_under_way_ = std::make_shared<std::size_t>(0);
   std::size_t refused_ = 0;
   Duration last_paid_at_{};
 };
