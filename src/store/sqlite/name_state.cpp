@@ -81,10 +81,10 @@ Fence NameState::floor_with(Fence fence) const {
 
 std::vector<std::int64_t> NameState::take_spare() { return std::exchange(spare_, {}); }
 
-void NameState::add(const LeaseRow& row) {
+void NameState::add(LeaseRow row) {
   last_ = std::max(last_, row.fence);
   known_ = true;
-  records_.push_back(row);
+  records_.push_back(std::move(row));
 }
 
 bool NameState::remove(const OwnerId& owner) {

@@ -32,7 +32,7 @@ class NameState {
 
   // Rows that may be used again or deleted.
   std::vector<std::int64_t> take_spare();
-  void add(const LeaseRow& row);
+  void add(LeaseRow row);
   // Forgets a record. True: its row must stay, because it has the last fence of the name.
   bool remove(const OwnerId& owner);
 

@@ -21,7 +21,7 @@ std::int64_t start_of_sweep(std::uint64_t chance, std::int64_t span) {
 NameState NameTable::load(const std::string& name, Instant now) {
   std::vector<LeaseRow> all;
   for (auto rows = find_.run(name); rows.next();) {
-    all.push_back(read_lease(rows));
+    all.push_back(read_lease(rows, now));
   }
   return {name, std::move(all), now};
 }
@@ -229,19 +229,20 @@ std::vector<std::string> NameTable::names_after(const std::string& from, std::in
   return names;
 }
 
-LeaseRow NameTable::read_lease(const Statement::Rows& rows) const {
+LeaseRow NameTable::read_lease(const Statement::Rows& rows, Instant now) const {
   LeaseRow row;
   row.id = rows.integer(0);
   row.fence = rows.fence(1);
-  if (rows.integer(7) != boot_.id) {
-    return row;  // of another boot: nothing but its fence means anything
+  const auto state = static_cast<LeaseRow::State>(rows.integer(3));
+  row.expires = rows.instant(8);
+  if (rows.integer(7) != boot_.id || state == LeaseRow::State::idle || now >= row.expires) {
+    return row;  // nothing but its fence means anything any more
   }
+  row.state = state;
   row.floor = rows.fence(2);
-  row.state = static_cast<LeaseRow::State>(rows.integer(3));
   row.mode = static_cast<Mode>(rows.integer(4));
   row.permits = rows.count(5);
   row.limit = rows.count(6);
-  row.expires = rows.instant(8);
   row.owner = rows.owner(9);
   row.granted_at = rows.instant(10);
   row.lock_delay = rows.duration(11);

@@ -72,7 +72,7 @@ class NameTable {
   Database& database() noexcept { return database_; }
 
  private:
-  LeaseRow read_lease(const Statement::Rows& rows) const;
+  LeaseRow read_lease(const Statement::Rows& rows, Instant now) const;  // idle if it has ended
   WaiterRow read_waiter(const std::string& name, const Statement::Rows& rows) const;
   void sweep_leases(std::uint64_t chance, Instant now);
   void sweep_waiters(std::uint64_t chance, Instant now);

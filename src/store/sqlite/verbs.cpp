@@ -149,7 +149,11 @@ WithdrawReply Verbs::withdraw(const Claim& claim, WithdrawOptions options, Step&
   }
   NameState name = table_.load(claim.name, step.now);
   LeaseRow* const ours = name.find(claim.owner);
-  bool had = leave_queue(claim, step);
+  Head head = table_.living_head(claim.name, step.now);
+  bool had = head && leave_queue(claim, step);
+  if (had) {
+    head = table_.living_head(claim.name, step.now);
+  }
   had = finish_run(claim, ours != nullptr, options.remember, step) || had;
   if (ours != nullptr) {
     had = true;
@@ -161,7 +165,7 @@ WithdrawReply Verbs::withdraw(const Claim& claim, WithdrawOptions options, Step&
       free(name, *ours, step);
     }
   }
-  serve(name, step);
+  serve(name, std::move(head), OwnerId{}, step);
   return had ? WithdrawReply{Released{}} : WithdrawReply{NotOwner{}};
 }
 
@@ -245,8 +249,9 @@ Granted Verbs::grant(NameState& name, LeaseRow hold, Step& step) {
     }
   }
   table_.put(name.name(), hold);
-  name.add(hold);
-  return {hold.fence, hold.floor, Duration{0}};
+  const Granted granted{hold.fence, hold.floor, Duration{0}};
+  name.add(std::move(hold));
+  return granted;
 }
 
 Granted Verbs::refresh_held(LeaseRow& row, Duration ttl, Step& step) {
