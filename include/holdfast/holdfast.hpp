@@ -3,6 +3,7 @@
 
 #include <holdfast/acquire_all.hpp>
 #include <holdfast/client.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/guard.hpp>
 #include <holdfast/lease.hpp>

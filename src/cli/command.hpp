@@ -22,6 +22,7 @@ struct Command {
 const std::vector<Command>& commands();
 
 int run_command(Arguments arguments);
+int elect_command(Arguments arguments);
 int list_command(Arguments arguments);
 int show_command(Arguments arguments);
 int watch_command(Arguments arguments);

@@ -5,6 +5,7 @@ namespace holdfast::cli {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{
       {"run", "run a command while holding a lock", run_command},
+      {"elect", "run a command while leading, or tell who leads", elect_command},
       {"ls", "list the names that are held or waited for", list_command},
       {"show", "show who holds a name and who waits for it", show_command},
       {"watch", "print changes of a name, or of all, as they happen", watch_command},

@@ -14,16 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whoever may write to the store has written this, not only holdfast: it must neither steer a
-// terminal nor be something that JSON cannot say.
-std::string plain(std::string text) {
-  if (!is_valid_utf8(text) || has_control_character(text)) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  }
-  return text;
-}
-
 double seconds(Duration duration) { return std::chrono::duration<double>{duration}.count(); }
 
 void add_way(Mode mode, std::uint32_t permits, std::uint32_t limit, Json& object) {
@@ -35,21 +25,29 @@ void add_way(Mode mode, std::uint32_t permits, std::uint32_t limit, Json& object
 }
 
 void add_who(const Who& who, Json& object) {
-  object["host"] = plain(who.host);
+  object["host"] = plain_text(who.host);
   object["pid"] = who.pid;
   if (!who.note.empty()) {
-    object["note"] = plain(who.note);
+    object["note"] = plain_text(who.note);
   }
 }
 
 }  // namespace
+
+std::string plain_text(std::string text) {
+  if (!is_valid_utf8(text) || has_control_character(text)) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  }
+  return text;
+}
 
 std::string who_text(const Who& who) {
   std::string text = who.host.empty() ? "an unknown host" : who.host;
   if (who.pid != 0) {
     text += ", pid " + std::to_string(who.pid);
   }
-  return plain(who.note.empty() ? text : text + " (" + who.note + ")");
+  return plain_text(who.note.empty() ? text : text + " (" + who.note + ")");
 }
 
 std::string way_text(Mode mode, std::uint32_t permits, std::uint32_t limit) {
@@ -59,8 +57,6 @@ std::string way_text(Mode mode, std::uint32_t permits, std::uint32_t limit) {
   }
   return mode == Mode::shared ? "shared" : "";
 }
-
-std::string value_text(const Holder& holder) { return plain(holder.value); }
 
 std::string held_text(const Holder& holder) {
   if (holder.released) {
@@ -76,7 +72,7 @@ Json to_json(const Holder& holder) {
   Json object{{"owner", holder.owner.text()}, {"fence", to_int(holder.fence)}};
   add_way(holder.mode, holder.permits, holder.limit, object);
   if (!holder.value.empty()) {
-    object["value"] = plain(holder.value);
+    object["value"] = plain_text(holder.value);
   }
   add_who(holder.who, object);
   object["held_for"] = seconds(holder.held_for);

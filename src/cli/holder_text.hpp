@@ -15,8 +15,9 @@ std::string who_text(const Who& who);
 // "", "shared", "2 of 5 permits"
 std::string way_text(Mode mode, std::uint32_t permits, std::uint32_t limit);
 
-// What the holder says of itself; nothing that could steer a terminal.
-std::string value_text(const Holder& holder);
+// Whoever may write to the store has written this, not only holdfast: it must neither steer a
+// terminal nor be something that JSON cannot say.
+std::string plain_text(std::string text);
 
 // "held by web1, pid 4242 (nightly run) for 3m2s", and the way if it is not exclusive
 std::string held_text(const Holder& holder);

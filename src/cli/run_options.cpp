@@ -40,6 +40,18 @@ constexpr const char* lesson =
     "reached or refused us; 75 somebody else holds it (or --busy-exit); 76 the lease was lost and\n"
     "the command was stopped; 126 not executable; 127 not found.";
 
+constexpr const char* elect_about =
+    "Campaigns for NAME and runs COMMAND while leading: one leader at a time, and everybody can see\n"
+    "who. Everything else is as with holdfast run, the exit codes among it.";
+
+constexpr const char* elect_lesson =
+    "Examples:\n"
+    "  holdfast elect scheduler --value 10.0.0.7:8080 -- ./scheduler\n"
+    "  holdfast elect scheduler --observe --json\n"
+    "\n"
+    "The command gets the term of its leadership in HOLDFAST_FENCE. What --observe tells is up to half\n"
+    "a second old, and a leader that was stopped or cut off is told until its lease ends.";
+
 constexpr std::size_t store_size_max = 4096;  // it is handed on in one message
 
 struct Texts {
@@ -49,6 +61,9 @@ struct Texts {
   std::string min_hold{};
   std::string max_hold{};
   std::string lock_delay{};
+  std::string limit{};
+  std::string permits = "1";
+  std::string value{};
   std::string once{};
   std::string remember = "7d";
   std::string busy_exit = "75";
@@ -96,6 +111,30 @@ Duration grace_of(const std::string& text, const LeaseOptions& lease) {
   return grace;
 }
 
+std::uint32_t count_from(const char* option, const std::string& text, std::uint32_t most) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, count);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || count == 0 || count > most) {
+    throw UsageError{std::string{option} + " " + text + " is not a number from 1 to " +
+                     std::to_string(most)};
+  }
+  return count;
+}
+
+void apply_way(const Texts& texts, RunOptions& options) {
+  if (!texts.limit.empty()) {
+    options.limit = count_from("--limit", texts.limit, limit_max);
+  }
+  options.permits = count_from("--permits", texts.permits, limit_max);
+  if (options.permits != 1 && options.permits > options.limit) {
+    throw UsageError{"--permits " + texts.permits + " needs a --limit of at least as many"};
+  }
+  if (options.shared + (options.limit != 0) + !texts.once.empty() > 1) {
+    throw UsageError{"--shared, --limit and --once are three ways to hold a name; use one"};
+  }
+}
+
 std::optional<Duration> optional_duration_of(const char* option, const std::string& text) {
   return text.empty() ? std::nullopt : std::optional{duration_of(option, text)};
 }
@@ -139,6 +178,7 @@ void apply(const Texts& texts, RunOptions& options) {
     options.wait = duration_of("--wait", texts.wait);
   }
   options.busy_exit = exit_code_from(texts.busy_exit);
+  apply_way(texts, options);
   apply_once(texts, options);
   check(options);
   options.grace = grace_of(texts.grace, options.lease);
@@ -146,37 +186,93 @@ void apply(const Texts& texts, RunOptions& options) {
 
 }  // namespace
 
-std::variant<RunOptions, int> parse_run(std::span<const std::string> arguments) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  RunOptions options;
-  Texts texts;
-  CommandLine line{"run", about};
-  line.usage("holdfast run [OPTIONS] NAME -- COMMAND [ARG...]");
+namespace {
+
+using Arguments = std::span<const std::string>;
+
+// What both commands have.
+void add_common(CommandLine& line, RunOptions& options, Texts& texts, const char* wait_help) {
   line.positional("NAME", options.name, "What to lock: 1 to 255 bytes of UTF-8");
   line.option("--store", options.store, "URL", "Where the lock is kept");
   line.option("--ttl", texts.ttl, "TIME", "How long the lock outlives a crash of its holder [30s]");
-  line.option("--wait", texts.wait, "TIME|forever", "How long to wait while somebody holds it [0]");
+  line.option("--wait", texts.wait, "TIME|forever", wait_help);
   line.option("--grace", texts.grace, "TIME", "From TERM to KILL [5s, at most a third of --ttl]");
-  line.flag("--no-renew", texts.no_renew, "Do not renew: the command has one TTL, less the grace");
-  line.option("--once", texts.once, "RUN_ID", "Once for this run id: exit 0 if it is done already");
-  line.option("--remember", texts.remember, "TIME", "How long --once remembers [7d]");
-  line.option("--min-hold", texts.min_hold, "TIME", "Keep others out this long, whatever happens");
-  line.option("--max-hold", texts.max_hold, "TIME", "Stop the command after this long");
-  line.option("--lock-delay", texts.lock_delay, "TIME", "Keep the name this long after a crash");
+}
+
+void add_last(CommandLine& line, RunOptions& options, Texts& texts) {
   line.option("--busy-exit", texts.busy_exit, "CODE", "Exit code when somebody holds it [75]");
   line.option("--note", options.lease.note, "TEXT", "For people who look at the lock");
   line.flag("--json", options.messages.json, "Messages as one JSON object a line");
   line.flag("-q,--quiet", options.messages.quiet, "No messages");
   line.flag("-v,--verbose", options.messages.verbose, "More messages");
+}
+
+// What is before "--" is parsed; what is behind it is the command. An exit code if it is over.
+std::optional<int> parse_all(CommandLine& line, Arguments arguments, RunOptions& options) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (const auto code = line.parse(arguments.first(static_cast<std::size_t>(dashes - arguments.begin())))) {
+    return code;
+  }
+  if (dashes != arguments.end()) {
+    options.command.assign(dashes + 1, arguments.end());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<RunOptions, int> parse_run(Arguments arguments) {
+  RunOptions options;
+  Texts texts;
+  CommandLine line{"run", about};
+  line.usage("holdfast run [OPTIONS] NAME -- COMMAND [ARG...]");
+  add_common(line, options, texts, "How long to wait while somebody holds it [0]");
+  line.flag("--no-renew", texts.no_renew, "Do not renew: the command has one TTL, less the grace");
+  line.flag("--shared", options.shared, "As one of many readers: only writers are kept out");
+  line.option("--limit", texts.limit, "N", "As one of at most N at once; all must agree on N");
+  line.option("--permits", texts.permits, "N", "How many of --limit to take [1]");
+  line.option("--once", texts.once, "RUN_ID", "Once for this run id: exit 0 if it is done already");
+  line.option("--remember", texts.remember, "TIME", "How long --once remembers [7d]");
+  line.option("--min-hold", texts.min_hold, "TIME", "Keep others out this long, whatever happens");
+  line.option("--max-hold", texts.max_hold, "TIME", "Stop the command after this long");
+  line.option("--lock-delay", texts.lock_delay, "TIME", "Keep the name this long after a crash");
+  add_last(line, options, texts);
   line.footer(lesson);
-  const auto count = static_cast<std::size_t>(dashes - arguments.begin());
-  if (const auto code = line.parse(arguments.first(count))) {
+  if (const auto code = parse_all(line, arguments, options)) {
     return *code;
   }
-  if (dashes == arguments.end() || dashes + 1 == arguments.end()) {
+  if (options.command.empty()) {
     throw UsageError{"no command: holdfast run NAME -- COMMAND [ARG...]"};
   }
-  options.command.assign(dashes + 1, arguments.end());
+  apply(texts, options);
+  return options;
+}
+
+std::variant<RunOptions, int> parse_elect(Arguments arguments) {
+  RunOptions options;
+  Texts texts;
+  texts.wait = "forever";
+  CommandLine line{"elect", elect_about};
+  line.usage("holdfast elect [OPTIONS] NAME --value V -- COMMAND [ARG...]\n"
+             "       holdfast elect NAME --observe [--json]");
+  add_common(line, options, texts, "How long to wait while somebody leads [forever]");
+  line.option("--value", texts.value, "V", "What the leader says of itself, e.g. its address");
+  line.flag("--observe", options.observe, "Print who leads, now and at each change");
+  add_last(line, options, texts);
+  line.footer(elect_lesson);
+  if (const auto code = parse_all(line, arguments, options)) {
+    return *code;
+  }
+  if (options.observe == !options.command.empty()) {
+    throw UsageError{"holdfast elect needs either --observe or -- COMMAND; see holdfast elect --help"};
+  }
+  if (!options.observe && texts.value.empty()) {
+    throw UsageError{"no --value: what shall the others see of the leader?"};
+  }
+  if (texts.value.size() > value_size_max) {
+    throw UsageError{"--value is longer than 1024 bytes"};
+  }
+  options.value = texts.value;
   apply(texts, options);
   return options;
 }

@@ -24,7 +24,7 @@ void print(const NameView& view) {
               << "  ends in " << duration_text(holder.ttl_left) << " unless renewed"
               << (holder.broken ? "; broken, waiting for the holder to answer" : "") << '\n';
     if (!holder.value.empty()) {
-      std::cout << "  value " << value_text(holder) << '\n';
+      std::cout << "  value " << plain_text(holder.value) << '\n';
     }
   }
   for (const Waiter& waiter : view.waiters) {

@@ -62,7 +62,7 @@ void print(const NameView& view, bool json) {
   } else {
     const Holder& holder = view.holders.front();
     text += held_text(holder) + ", fence " + std::to_string(to_int(holder.fence)) +
-            (holder.value.empty() ? "" : ", value " + value_text(holder)) +
+            (holder.value.empty() ? "" : ", value " + plain_text(holder.value)) +
             (holder.broken ? ", broken" : "");
     if (view.holders.size() > 1) {
       text += ", and " + std::to_string(view.holders.size() - 1) + " more";

@@ -34,8 +34,7 @@ std::string why_wrong(const Ask& ask) {
     return "the run id must be plain text of at most " + std::to_string(name_size_max) + " bytes";
   }
   if (ask.value.size() > value_size_max) {
-    return "the value has " + std::to_string(ask.value.size()) + " bytes: at most " +
-           std::to_string(value_size_max) + " are kept";
+    return why_too_long(ask.value);
   }
   return {};
 }
@@ -70,6 +69,11 @@ std::optional<Refusal> why_refused(const Ask& ask, const Capabilities& store) {
     return Refusal{errc::unsupported, std::move(why)};
   }
   return std::nullopt;
+}
+
+std::string why_too_long(const std::string& value) {
+  return "the value has " + std::to_string(value.size()) + " bytes: at most " +
+         std::to_string(value_size_max) + " are kept";
 }
 
 void require_valid(const std::string& name, const LeaseOptions& options) {

@@ -31,6 +31,9 @@ struct Refusal {
 // Set if the ask is wrong in itself, or beyond what a store of these capabilities can do.
 std::optional<Refusal> why_refused(const Ask& ask, const Capabilities& store);
 
+// Of a value that has more than value_size_max bytes.
+std::string why_too_long(const std::string& value);
+
 // For constructors. Throws Error{invalid_name, invalid_options}.
 void require_valid(const std::string& name, const LeaseOptions& options);
 

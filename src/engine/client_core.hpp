@@ -55,6 +55,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   Outcome finish(Lease lease, const Ask& run, Duration remember);
   // A writer's lease becomes a reader's. Throws Error; the lease is then what it was, or unknown.
   void downgrade(const Lease& held);
+  // What the holder says of itself is this from now on. Throws as downgrade() does.
+  void set_value(const Lease& held, std::string value);
   void abandon(const OwnerId& owner) noexcept;
   void report_stale(const OwnerId& owner) noexcept;
 
@@ -91,6 +93,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   // Empty if the client is closed: the lease would not be watched over.
   Lease make_lease(const Claim& claim, const AcquireResult& result, const LeaseOptions& options,
                    std::uint32_t thread);
+  void amend(const LeaseState& lease, const Claim& claim);
   void clean_up_lost(const std::shared_ptr<LeaseState>& lease);
   AllOutcome conclude_all(const AcquireAllMachine& machine, const std::vector<Ask>& asks);
   std::optional<WithdrawReply> withdraw_on_lane(const Claim& claim, WithdrawOptions options);

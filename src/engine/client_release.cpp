@@ -57,26 +57,41 @@ std::error_code ClientCore::release(const std::shared_ptr<LeaseState>& lease) no
   return errc::outcome_unknown;  // out of memory: the TTL is the safety net
 }
 
-void ClientCore::downgrade(const Lease& held) {
-  const std::shared_ptr<LeaseState>& lease = held.state_;
-  const OwnerId owner = lease->claim.owner;
-  if (!lease->valid(BootClock::now())) {
-    const bool lost = lease->phase.load() == LeasePhase::lost;
-    throw Error{lost ? lease->why.load() : errc::expired, "only a lease that is held can change"};
+void ClientCore::amend(const LeaseState& lease, const Claim& claim) {
+  if (!lease.valid(BootClock::now())) {
+    const bool lost = lease.phase.load() == LeasePhase::lost;
+    throw Error{lost ? lease.why.load() : errc::expired, "only a lease that is held can change"};
   }
-  Claim claim = lease->claim;
-  claim.mode = Mode::shared;
   const auto reply =
       ask_store<AmendReply>([&](Store& store, auto done) { store.amend(claim, std::move(done)); });
   if (const auto* gone = std::get_if<Gone>(&reply)) {
-    on_loop([owner](Engine& engine) { engine.verify(owner); });
+    on_loop([owner = claim.owner](Engine& engine) { engine.verify(owner); });
     throw Error{gone->reason == GoneReason::broken ? errc::broken : errc::taken, {}};
   }
   if (const auto* failed = std::get_if<Failed>(&reply)) {
     const bool unknown = failed->may_have_had_effect;
     throw Error{unknown ? make_error_code(errc::outcome_unknown) : failed->code, failed->detail};
   }
-  on_loop([owner](Engine& engine) { engine.downgraded(owner); });
+}
+
+void ClientCore::downgrade(const Lease& held) {
+  const std::shared_ptr<LeaseState>& lease = held.state_;
+  Claim claim = lease->claim;
+  claim.mode = Mode::shared;
+  amend(*lease, claim);
+  on_loop([owner = claim.owner](Engine& engine) { engine.downgraded(owner); });
+}
+
+void ClientCore::set_value(const Lease& held, std::string value) {
+  if (!held.state_) {
+    throw Error{errc::not_owner, "there is no lease"};
+  }
+  if (value.size() > value_size_max) {
+    throw Error{errc::invalid_options, why_too_long(value)};
+  }
+  Claim claim = held.state_->claim;
+  claim.value = std::move(value);
+  amend(*held.state_, claim);
 }
 
 // Not urgent: the engine sees by itself that the lease is not held any more.

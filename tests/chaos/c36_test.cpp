@@ -97,10 +97,16 @@ TEST_P(C36, WrongUsageIs64) {
       {"run", "--store", "nosuch://h", "n", "--", "true"},
       {"run", "--store", "redis://h:port", "n", "--", "true"},
       {"run", "--store", "redis://" + std::string(5000, 'h'), "n", "--", "true"},
-      {"run", "--shared", "n", "--", "true"},
-      {"run", "--limit", "2", "n", "--", "true"},
+      {"run", "--shared", "--limit", "2", "n", "--", "true"},
+      {"run", "--shared", "--once", "x", "n", "--", "true"},
+      {"run", "--limit", "0", "n", "--", "true"},
+      {"run", "--permits", "3", "--limit", "2", "n", "--", "true"},
+      {"run", "--permits", "2", "n", "--", "true"},
       {"run", "--once", "x", "--remember", "0", "n", "--", "true"},
       {"elect", "n"},
+      {"elect", "n", "--", "true"},
+      {"elect", "n", "--value", std::string(1025, 'v'), "--", "true"},
+      {"elect", "n", "--observe", "--", "true"},
       {"nonsense"},
   };
   for (const auto& arguments : cases) {

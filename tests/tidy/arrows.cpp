@@ -40,6 +40,7 @@ const std::vector<Layer>& layers() {
       values_and({"holdfast/store.hpp", "holdfast/runtime.hpp"});
   static const std::vector<Layer> table = {
       {"include/holdfast/", {}, {}, {}},
+      {"include/holdfast/asio.hpp", {}, {}, {"asio/"}},
       {"include/holdfast/guard/", {}, {}, {"sqlite3.h", "hiredis/", "pqxx/"}},
       {"src/base/", {"base/"}, values_and({"holdfast/observer.hpp"}), kernel},
       {"src/core/", {"core/", "base/"}, value_headers, {}},

@@ -28,7 +28,7 @@ TEST(HolderText, SaysInWhichWayItIsHeld) {
   EXPECT_EQ(to_json(holder)["permits"], 2);
   EXPECT_EQ(to_json(holder)["limit"], 5);
   EXPECT_EQ(to_json(holder)["value"], "10.0.0.7?[2J");
-  EXPECT_EQ(value_text(holder), "10.0.0.7?[2J");
+  EXPECT_EQ(plain_text(holder.value), "10.0.0.7?[2J");
 }
 
 // Any program with a right to write may have left it in the store.

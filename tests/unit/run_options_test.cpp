@@ -82,6 +82,25 @@ TEST(RunOptions, OncePerRunId) {
   EXPECT_EQ(parsed({"--once", "r", "--remember", "2h", "n", "--", "true"}).remember, 2h);
 }
 
+TEST(RunOptions, OneOfManyReadersOrHolders) {
+  EXPECT_TRUE(parsed({"--shared", "n", "--", "true"}).shared);
+  const RunOptions options = parsed({"--limit", "4", "--permits", "3", "n", "--", "true"});
+  EXPECT_EQ(options.limit, 4U);
+  EXPECT_EQ(options.permits, 3U);
+  EXPECT_EQ(parsed({"--limit", "4", "n", "--", "true"}).permits, 1U);
+}
+
+TEST(RunOptions, Elect) {
+  const auto elect = [](std::vector<std::string> arguments) {
+    return std::get<RunOptions>(parse_elect(arguments));
+  };
+  const RunOptions options = elect({"n", "--value", "10.0.0.7:80", "--", "true"});
+  EXPECT_EQ(options.value, "10.0.0.7:80");
+  EXPECT_FALSE(options.wait) << "a candidate waits";
+  EXPECT_EQ(options.command, (std::vector<std::string>{"true"}));
+  EXPECT_TRUE(elect({"n", "--observe"}).observe);
+}
+
 TEST(RunOptions, OptionsMayFollowTheName) {
   EXPECT_EQ(parsed({"n", "--wait", "10s", "--", "true"}).wait, 10s);
 }
