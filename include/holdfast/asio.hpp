@@ -56,9 +56,9 @@ class AsioWait {
   void deliver_later(std::error_code code) { asio::post(executor_, completion(code, Lease{})); }
 
  private:
-  using Executor = decltype(asio::prefer(
-      asio::get_associated_executor(std::declval<const Handler&>()),
-      asio::execution::outstanding_work.tracked));
+  using Executor =
+      decltype(asio::prefer(asio::get_associated_executor(std::declval<const Handler&>()),
+                            asio::execution::outstanding_work.tracked));
 
   auto completion(std::error_code code, Lease lease) {
     return [handler = std::move(handler_), code, held = std::move(lease)]() mutable {
@@ -84,9 +84,8 @@ void start_on_asio(Start& start, Handler handler) {
   }
   const auto wait = std::make_shared<AsioWait<Handler>>(std::move(handler));
   try {
-    *operation = start([wait](std::error_code code, Lease lease) {
-      wait->deliver(code, std::move(lease));
-    });
+    *operation =
+        start([wait](std::error_code code, Lease lease) { wait->deliver(code, std::move(lease)); });
   } catch (const Error& error) {
     wait->deliver_later(error.code());
   }
@@ -104,9 +103,9 @@ auto async_start(Start start, Token&& token) {
 }  // namespace detail
 
 // Calls the token's handler with (std::error_code, Lease) once, on its associated executor; the
-// codes are those of start_acquire(), errc::closed among them. Asio's per-operation cancellation, of
-// any type, ends the wait as Operation::cancel() does. `lock` must live until the call returns, the
-// client may be closed at any time; the execution context must outlive the wait, as for every
+// codes are those of start_acquire(), errc::closed among them. Asio's per-operation cancellation,
+// of any type, ends the wait as Operation::cancel() does. `lock` must live until the call returns,
+// the client may be closed at any time; the execution context must outlive the wait, as for every
 // asynchronous operation.
 template <Acquirable Lock, asio::completion_token_for<void(std::error_code, Lease)> Token>
 auto async_acquire(Lock& lock, Wait wait, Token&& token) {

@@ -1,5 +1,5 @@
-// What `holdfast run` and `holdfast elect` hold while their command runs: a lock in one of its ways,
-// a leadership, or a run of a job.
+// What `holdfast run` and `holdfast elect` hold while their command runs: a lock in one of its
+// ways, a leadership, or a run of a job.
 #pragma once
 
 #include <holdfast/client.hpp>

@@ -41,7 +41,8 @@ constexpr const char* lesson =
     "the command was stopped; 126 not executable; 127 not found.";
 
 constexpr const char* elect_about =
-    "Campaigns for NAME and runs COMMAND while leading: one leader at a time, and everybody can see\n"
+    "Campaigns for NAME and runs COMMAND while leading: one leader at a time, and everybody can "
+    "see\n"
     "who. Everything else is as with holdfast run, the exit codes among it.";
 
 constexpr const char* elect_lesson =
@@ -49,7 +50,8 @@ constexpr const char* elect_lesson =
     "  holdfast elect scheduler --value 10.0.0.7:8080 -- ./scheduler\n"
     "  holdfast elect scheduler --observe --json\n"
     "\n"
-    "The command gets the term of its leadership in HOLDFAST_FENCE. What --observe tells is up to half\n"
+    "The command gets the term of its leadership in HOLDFAST_FENCE. What --observe tells is up to "
+    "half\n"
     "a second old, and a leader that was stopped or cut off is told until its lease ends.";
 
 constexpr std::size_t store_size_max = 4096;  // it is handed on in one message
@@ -210,7 +212,8 @@ void add_last(CommandLine& line, RunOptions& options, Texts& texts) {
 // What is before "--" is parsed; what is behind it is the command. An exit code if it is over.
 std::optional<int> parse_all(CommandLine& line, Arguments arguments, RunOptions& options) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  if (const auto code = line.parse(arguments.first(static_cast<std::size_t>(dashes - arguments.begin())))) {
+  if (const auto code =
+          line.parse(arguments.first(static_cast<std::size_t>(dashes - arguments.begin())))) {
     return code;
   }
   if (dashes != arguments.end()) {
@@ -253,8 +256,9 @@ std::variant<RunOptions, int> parse_elect(Arguments arguments) {
   Texts texts;
   texts.wait = "forever";
   CommandLine line{"elect", elect_about};
-  line.usage("holdfast elect [OPTIONS] NAME --value V -- COMMAND [ARG...]\n"
-             "       holdfast elect NAME --observe [--json]");
+  line.usage(
+      "holdfast elect [OPTIONS] NAME --value V -- COMMAND [ARG...]\n"
+      "       holdfast elect NAME --observe [--json]");
   add_common(line, options, texts, "How long to wait while somebody leads [forever]");
   line.option("--value", texts.value, "V", "What the leader says of itself, e.g. its address");
   line.flag("--observe", options.observe, "Print who leads, now and at each change");
@@ -264,7 +268,8 @@ std::variant<RunOptions, int> parse_elect(Arguments arguments) {
     return *code;
   }
   if (options.observe == !options.command.empty()) {
-    throw UsageError{"holdfast elect needs either --observe or -- COMMAND; see holdfast elect --help"};
+    throw UsageError{
+        "holdfast elect needs either --observe or -- COMMAND; see holdfast elect --help"};
   }
   if (!options.observe && texts.value.empty()) {
     throw UsageError{"no --value: what shall the others see of the leader?"};

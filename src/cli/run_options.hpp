@@ -20,11 +20,11 @@ struct RunOptions {
   LeaseOptions lease{};
   std::optional<Duration> wait = Duration{0};  // unset: for ever
   Duration grace{};                            // from TERM to KILL
-  bool shared = false;             // as one of many readers
-  std::uint32_t limit = 0;         // of a semaphore; 0: a lock
-  std::uint32_t permits = 1;       // of the limit
-  std::optional<std::string> value{};  // set: as the leader, who says this of itself
-  bool observe = false;            // only tell who leads; there is no command then
+  bool shared = false;                         // as one of many readers
+  std::uint32_t limit = 0;                     // of a semaphore; 0: a lock
+  std::uint32_t permits = 1;                   // of the limit
+  std::optional<std::string> value{};          // set: as the leader, who says this of itself
+  bool observe = false;                        // only tell who leads; there is no command then
   std::optional<std::string> once{};  // the run id; unset: run whenever the lock can be had
   Duration remember{};                // how long a run stays marked as done
   int busy_exit = 0;

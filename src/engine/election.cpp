@@ -71,7 +71,7 @@ void Election::observe(const std::stop_token& stop,
   while (!stop.stop_requested()) {
     try {
       const std::optional<LeaderInfo> now = leader();
-      if (told != now) {
+      if (!told || *told != now) {
         told = now;
         on_change(now);
       }

@@ -83,7 +83,7 @@ TEST(RunOptions, OncePerRunId) {
 }
 
 TEST(RunOptions, OneOfManyReadersOrHolders) {
-  EXPECT_TRUE(parsed({"--shared", "n", "--", "true"}).shared);
+  EXPECT_TRUE(parsed({"--shared", "--once", "r", "n", "--", "true"}).shared);
   const RunOptions options = parsed({"--limit", "4", "--permits", "3", "n", "--", "true"});
   EXPECT_EQ(options.limit, 4U);
   EXPECT_EQ(options.permits, 3U);
