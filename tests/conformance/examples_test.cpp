@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Examples,
                          ::testing::Values("acquire_all", "asio", "async", "coroutine", "election",
                                            "recursive_mutex", "run_once", "semaphore",
                                            "shared_mutex"),
-                         [](const auto& info) { return std::string{info.param}; });
+                         [](const auto& example) { return std::string{example.param}; });
 
 TEST_P(Examples, EndWell) {
   const std::string program = std::string{HOLDFAST_BUILD_DIR} + "/bin/example_" + GetParam();
