@@ -2,6 +2,8 @@
 // run id, whoever comes, whenever it comes, and also after a crash. And what --min-hold, --max-hold
 // and --lock-delay do.
 #include "tests/chaos/command_test.hpp"
+#include "tests/chaos/fake_time.hpp"
+#include "tests/chaos/soak.hpp"
 
 #include <holdfast/client.hpp>
 
@@ -111,6 +113,42 @@ TEST_P(C41Run, RememberedAsLongAsAsked) {
       },
       5s));
 }
+
+// Three hosts whose wall clocks disagree, each of which comes when its own clock says so: the later
+// ones find the name free again. One sets its clock back after its run. What names the run is the
+// time for which it is scheduled.
+class C41Clocks : public C41Run {
+ protected:
+  void SetUp() override {
+    HOLDFAST_NEEDS("faketime", !chaos::fake_time_library().empty(), chaos::no_fake_time);
+    C41Run::SetUp();
+  }
+  void expect_one_run_a_tick(const std::vector<std::string>& offsets) {
+    std::vector<chaos::FakeClock> clocks;
+    for (std::size_t host = 0; host < offsets.size(); ++host) {
+      clocks.emplace_back(file("clock" + std::to_string(host)), offsets[host]);
+    }
+    const int ticks = chaos::short_or_full(4, 60);
+    for (int tick = 0; tick < ticks; ++tick) {
+      const std::string run_id = "tick-" + std::to_string(tick);
+      for (const chaos::FakeClock& clock : clocks) {
+        ProcessOptions options = once(run_id, "echo " + run_id + " >> runs", {"-q"});
+        const auto faked = clock.env();
+        options.env.insert(options.env.end(), faked.begin(), faked.end());
+        Process host{options};
+        EXPECT_EQ(host.wait(), 0) << host.err();
+        if (tick == 1) {
+          clocks.back().set("-30s");
+        }
+      }
+    }
+    EXPECT_EQ(std::ranges::count(lines(), '\n'), ticks) << lines();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Stores, C41Clocks, command_stores, store_name);
+
+TEST_P(C41Clocks, HostsThatAreCloseTogether) { expect_one_run_a_tick({"-0.7s", "+0", "+0.9s"}); }
+TEST_P(C41Clocks, HostsThatAreFarApart) { expect_one_run_a_tick({"-90s", "+0", "+90s"}); }
 
 class HowLong : public CommandTest {};
 INSTANTIATE_TEST_SUITE_P(Stores, HowLong, command_stores, store_name);

@@ -83,7 +83,7 @@ TEST(RunOptions, OncePerRunId) {
 }
 
 TEST(RunOptions, OneOfManyReadersOrHolders) {
-  EXPECT_TRUE(parsed({"--shared", "--once", "r", "n", "--", "true"}).shared);
+  EXPECT_TRUE(parsed({"--shared", "n", "--", "true"}).shared);
   const RunOptions options = parsed({"--limit", "4", "--permits", "3", "n", "--", "true"});
   EXPECT_EQ(options.limit, 4U);
   EXPECT_EQ(options.permits, 3U);
@@ -139,7 +139,7 @@ TEST(RunOptions, RefusesInOneLine) {
            {"--busy-exit", "0x1", "n", "--", "true"},
            {"--busy-exit", "", "n", "--", "true"},
            {"--note", std::string(201, 'x'), "n", "--", "true"},
-           {"--shared", "n", "--", "true"},
+           {"--shared", "--once", "r", "n", "--", "true"},
            {"--max-hold", "1s", "n", "--", "true"},
            {"--max-hold", "8s", "--grace", "6s", "n", "--", "true"},
            {"--min-hold", "0", "n", "--", "true"},
