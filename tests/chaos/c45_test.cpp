@@ -43,6 +43,11 @@ class C45 : public OnEveryStore {
       Lease lease = Mutex{client, name, {.ttl = 2s}}.acquire({.timeout = 30s});
       Operation waiting;
       if (i % 2 == 0) {
+        // Waits that are not over are no names that were used: a fast store would pile them up.
+        while (++started_ - served_ - failed_ > 100) {
+          --started_;
+          std::this_thread::sleep_for(1ms);
+        }
         waiting = Mutex{rival, name, {.ttl = 2s}}.start_acquire(
             {.timeout = 30s}, [this](std::error_code ec, Lease next) {
               ++(ec ? failed_ : served_);
@@ -76,6 +81,7 @@ class C45 : public OnEveryStore {
   // Redis keeps a plain key and a hash.
   int records_a_lease() const { return GetParam() == "redis" ? 2 : 1; }
 
+  std::atomic<int> started_{0};
   std::atomic<int> served_{0};
   std::atomic<int> failed_{0};
 };
@@ -128,8 +134,9 @@ TEST_P(C45, NothingStaysOfANameThatWasUsed) {
   // come late, but not one a name.
   EXPECT_LE(entries("/proc/self/fd"), early_descriptors + 128);
   EXPECT_LE(entries("/proc/self/task"), early_threads + 32);
+  // All of it takes the memory: store less than a TTL, so what lasts one TTL is still there.
   const std::size_t kib = resident_kib();
-  EXPECT_LE(kib, early_kib + std::max<std::size_t>(early_kib / 5, 8192)) << early_kib << " before";
+  EXPECT_LE(kib, early_kib + std::max<std::size_t>(early_kib / 5, 12288)) << early_kib << " before";
   expect_clean(held.size());
   figure("C45 ", GetParam(), ": names=", names, " in_s=", ms(took) / 1000, " kib=", early_kib,
          " to ", kib, " longest_list_ms=", ms(Duration{longest_list}));
