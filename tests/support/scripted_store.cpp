@@ -37,6 +37,13 @@ void ScriptedStore::acquire(const Claim& claim, Queueing queueing,
         .acquired = std::move(done)});
 }
 
+void ScriptedStore::acquire_all(std::span<const Claim> claims,
+                                UniqueFunction<void(AcquireAllReply)> done) {
+  keep({.verb = Verb::acquire_all,
+        .claims = {claims.begin(), claims.end()},
+        .all_acquired = std::move(done)});
+}
+
 void ScriptedStore::renew(std::span<const Claim> claims,
                           UniqueFunction<void(std::vector<RenewReply>)> done) {
   keep({.verb = Verb::renew, .claims = {claims.begin(), claims.end()}, .renewed = std::move(done)});
@@ -55,6 +62,10 @@ void ScriptedStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
 }
 
 void ScriptedStore::answer(const AcquireReply& reply) { take(Verb::acquire).acquired(reply); }
+
+void ScriptedStore::answer_all(const AcquireAllReply& reply) {
+  take(Verb::acquire_all).all_acquired(reply);
+}
 
 void ScriptedStore::answer(const RenewReply& reply) {
   Asked asked = take(Verb::renew);

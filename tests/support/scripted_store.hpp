@@ -18,12 +18,13 @@ namespace holdfast::test {
 class ScriptedStore final : public Store {
  public:
   struct Asked {
-    enum class Verb : std::uint8_t { acquire, renew, withdraw };
+    enum class Verb : std::uint8_t { acquire, acquire_all, renew, withdraw };
     Verb verb = Verb::acquire;
-    std::vector<Claim> claims{};  // one, or a batch of renewals
+    std::vector<Claim> claims{};  // one, all of them, or a batch of renewals
     Queueing queueing = Queueing::no;
     WithdrawOptions options{};
     UniqueFunction<void(AcquireReply)> acquired{};
+    UniqueFunction<void(AcquireAllReply)> all_acquired{};
     UniqueFunction<void(std::vector<RenewReply>)> renewed{};
     UniqueFunction<void(WithdrawReply)> withdrawn{};
 
@@ -33,6 +34,8 @@ class ScriptedStore final : public Store {
   Capabilities capabilities() const override { return {.queue = true, .wake_ups = true}; }
   void acquire(const Claim& claim, Queueing queueing,
                UniqueFunction<void(AcquireReply)> done) override;
+  void acquire_all(std::span<const Claim> claims,
+                   UniqueFunction<void(AcquireAllReply)> done) override;
   void renew(std::span<const Claim> claims,
              UniqueFunction<void(std::vector<RenewReply>)> done) override;
   void withdraw(const Claim& claim, WithdrawOptions options,
@@ -54,6 +57,7 @@ class ScriptedStore final : public Store {
 
   // Answer the oldest request of the reply's verb. Throw std::logic_error if there is none.
   void answer(const AcquireReply& reply);
+  void answer_all(const AcquireAllReply& reply);
   void answer(const RenewReply& reply);  // every claim of the batch alike
   void answer(const std::vector<RenewReply>& replies);
   void answer(const WithdrawReply& reply);

@@ -61,6 +61,12 @@ std::string Conversation::run(const std::string& text) {
     wait(command, bounded ? std::optional{command.duration("timeout", {})} : std::nullopt);
   } else if (command.verb == "try") {
     wait(command, Duration{0});
+  } else if (command.verb == "all") {
+    wait_for_all(command);
+  } else if (command.verb == "all_reply") {
+    reply_to_all(command);
+  } else if (command.verb == "cancel_all") {
+    engine_->cancel_all(1);
   } else if (command.verb == "reply") {
     reply(command);
   } else if (command.verb == "tell") {
@@ -121,6 +127,55 @@ void Conversation::ended(const AcquireMachine& machine, const LeaseOptions& opti
   const LeaseMachine::Grant grant{result.ttl, result.sent, result.trusted_until,
                                   result.provisional};
   engine_->hold(lease, LeaseMachine{options, grant, std::hash<OwnerId>{}(lease->claim.owner)});
+}
+
+void Conversation::wait_for_all(const Command& command) {
+  std::vector<Claim> claims;
+  for (const char name : command.word(0)) {
+    Claim claim;
+    claim.name = std::string(1, name);
+    claim.owner = owner_of(claim.name);
+    claim.ttl = seconds{30};
+    claims.push_back(claim);
+  }
+  const Duration timeout = command.duration("timeout", seconds{60});
+  AcquireAllMachine machine{std::move(claims), std::nullopt, runtime_.now() + timeout, true,
+                            [this] { return owner_of(std::string(1, next_owner_++)); }};
+  engine_->acquire_all(1, std::move(machine),
+                       [this](const AcquireAllMachine& ended) { all_ended(ended); });
+}
+
+void Conversation::all_ended(const AcquireAllMachine& machine) {
+  if (machine.result().code) {
+    line("not granted: " +
+         std::string{error_word(static_cast<errc>(machine.result().code.value()))});
+    return;
+  }
+  for (std::size_t i = 0; i < machine.claims().size(); ++i) {
+    line(machine.claims()[i].name + " is granted to " + name_of(machine.claims()[i].owner) +
+         ", trusted until " + instant(machine.grants()[i]->trusted_until));
+  }
+}
+
+void Conversation::reply_to_all(const Command& command) {
+  const std::string kind = command.word(0);
+  const auto which = command.options.find("which");
+  if (kind == "granted") {
+    AllGranted all;
+    while (all.size() < store_->asked().front().claims.size()) {
+      all.push_back({command.fence(), command.fence(), seconds{30}});
+    }
+    store_->answer_all(all);
+  } else if (kind == "busy") {
+    const std::size_t index = which == command.options.end() ? 0 : std::stoul(which->second);
+    store_->answer_all(AllBusy{index, Busy{seconds{20}, {}}});
+  } else if (kind == "unavailable") {
+    store_->answer_all(Failed{errc::store_unavailable, false, ""});
+  } else if (kind == "unknown") {
+    store_->answer_all(Failed{errc::outcome_unknown, true, ""});
+  } else {
+    throw std::runtime_error{"no such reply: " + kind};
+  }
 }
 
 void Conversation::reply(const Command& command) {
@@ -208,6 +263,9 @@ void Conversation::asked(const test::ScriptedStore::Asked& request) {
     case Verb::acquire:
       line("store < acquire " + owners +
            (request.queueing == Store::Queueing::yes ? ", queue" : ""));
+      break;
+    case Verb::acquire_all:
+      line("store < acquire all of " + owners);
       break;
     case Verb::renew:
       line("store < renew " + owners + " for " + duration_text(request.claim().ttl));

@@ -14,6 +14,9 @@
 //   try A [ttl=…]                                            a wait of zero
 //   reply granted|queued|busy|renewed|taken|broken|released|not_owner [fence=…] [ttl=…] [left=…]
 //   reply unavailable|unknown|denied to=acquire|renew|withdraw   answers the oldest request
+//   all AB [timeout=5s]   the locks A and B, all or none, as owners A and B; later ones are Q, R, …
+//   all_reply granted|busy|unavailable|unknown [which=0] [fence=…]   answers the oldest of these
+//   cancel_all
 //   tell handed_off|maybe_free|broken A [fence=…]    tell doubt
 //   after 5s          moves the clock; everything due happens on the way
 //   stopped 5s        the process was stopped for that long
@@ -60,6 +63,9 @@ class Conversation final : public detail::EngineSink {
   void on_lost(const std::shared_ptr<detail::LeaseState>& lease) override;
 
   void wait(const Command& command, std::optional<Duration> timeout);
+  void wait_for_all(const Command& command);
+  void reply_to_all(const Command& command);
+  void all_ended(const AcquireAllMachine& machine);
   void reply(const Command& command);
   void reply_failed(const Command& command, errc code, bool may_have_had_effect);
   void tell(const Command& command);
@@ -77,6 +83,7 @@ class Conversation final : public detail::EngineSink {
   test::ScriptedStore* store_ = nullptr;  // the engine's
   std::optional<detail::Engine> engine_{};
   std::map<std::string, std::shared_ptr<detail::LeaseState>> leases_{};
+  char next_owner_ = 'Q';
   std::string happened_{};
 };
 
