@@ -51,7 +51,7 @@ class EitherStop {
  private:
   struct Request {
     std::stop_source source;
-    void operator()() noexcept { source.request_stop(); }
+    void operator()() const noexcept { std::stop_source{source}.request_stop(); }
   };
   std::stop_source source_{};
   std::stop_callback<Request> on_one_;

@@ -42,7 +42,7 @@ constexpr std::int64_t to_int(Fence fence) noexcept { return static_cast<std::in
 struct OwnerId {
   std::array<std::uint8_t, 16> bytes{};
 
-  auto operator<=>(const OwnerId&) const = default;
+  auto operator<=>(const OwnerId&) const = default;  // NOLINT(modernize-use-nullptr): not one
 
   std::string text() const;                                             // 32 lower-case hex digits
   static std::optional<OwnerId> parse(std::string_view text) noexcept;  // the reverse of text()

@@ -158,8 +158,8 @@ Lease ClientCore::make_lease(const Claim& claim, const AcquireResult& result,
 // ended before it.
 class ClientCore::AsyncWait {
  public:
-  AsyncWait(std::shared_ptr<ClientCore> core, LeaseHandler handler, const LeaseOptions& options)
-      : core_(std::move(core)), handler_(std::move(handler)), options_(options) {
+  AsyncWait(std::shared_ptr<ClientCore> core, LeaseHandler handler, LeaseOptions options)
+      : core_(std::move(core)), handler_(std::move(handler)), options_(std::move(options)) {
     ++core_->tally_.waiting;
   }
   AsyncWait(const AsyncWait&) = delete;
@@ -192,7 +192,9 @@ class ClientCore::AsyncWait {
         [handler = std::exchange(handler_, {}), code = outcome.code,
          lease = std::move(outcome.lease)]() mutable { handler(code, std::move(lease)); }};
     if (!core_->tell(std::move(call))) {
-      call();  // the client was closed meanwhile and has no threads left; once is a promise
+      // The client was closed meanwhile and has no threads left; once is a promise. tell() left
+      // the call as it was.
+      call();  // NOLINT(bugprone-use-after-move)
     }
   }
 

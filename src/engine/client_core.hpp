@@ -85,7 +85,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   class AsyncWait;
 
   Claim make_claim(const Ask& ask, Runtime& random) const;
-  AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
+  static AcquireAction ask_on_lane(LaneStore& lane, AcquireMachine& machine, const Wait& wait);
   void finish_on_loop(AcquireMachine& machine, AcquireAction action, const Wait& wait);
   // `thread`: that was blocked in it, if one was.
   Outcome conclude(const AcquireMachine& machine, const LeaseOptions& options,

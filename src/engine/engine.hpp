@@ -59,7 +59,7 @@ class Engine {
   void cancel_all(std::uint64_t id, errc why = errc::cancelled);
 
   // Watches over a granted lease until it is released, abandoned or lost.
-  void hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog);
+  void hold(const std::shared_ptr<LeaseState>& lease, const LeaseMachine& watchdog);
   void forget(const OwnerId& owner);  // released or abandoned elsewhere
   void report_stale(const OwnerId& owner);
   void downgraded(const OwnerId& owner);  // the store says so: it is a reader's lease now

@@ -18,7 +18,7 @@ constexpr std::size_t batch_size = 100;
 
 }  // namespace
 
-void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdog) {
+void Engine::hold(const std::shared_ptr<LeaseState>& lease, const LeaseMachine& watchdog) {
   if (lease->phase.load() != LeasePhase::held) {
     return;  // released before the news of it arrived here
   }
@@ -29,7 +29,7 @@ void Engine::hold(std::shared_ptr<LeaseState> lease, const LeaseMachine& watchdo
     return;
   }
   const OwnerId owner = lease->claim.owner;
-  Watched& watched = leases_.try_emplace(owner, std::move(lease), watchdog).first->second;
+  Watched& watched = leases_.try_emplace(owner, lease, watchdog).first->second;
   if (watched.state->claim.mode == Mode::shared) {
     count_as_own(*watched.state);
   }
