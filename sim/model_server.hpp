@@ -69,8 +69,8 @@ class ModelServer {
   Answer run(const AmendRequest& request, LockTable::Reading at);
   Answer run(const WithdrawRequest& request, LockTable::Reading at);
   Answer run(const BreakRequest& request, LockTable::Reading at);
-  Answer run(const InspectRequest& request, LockTable::Reading at);
-  Answer run(const ListRequest& request, LockTable::Reading at);
+  Answer run(const InspectRequest& request, LockTable::Reading at) const;
+  Answer run(const ListRequest& request, LockTable::Reading at) const;
 
   // Records what a step did and tells whom it concerns. `granted`: to whoever asked.
   void tell(const LockTable::Notices& notices, const std::optional<StoreGranted>& granted = {});

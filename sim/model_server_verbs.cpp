@@ -138,11 +138,11 @@ Answer ModelServer::run(const BreakRequest& request, LockTable::Reading at) {
   return BreakReply{std::move(done)};
 }
 
-Answer ModelServer::run(const InspectRequest& request, LockTable::Reading at) {
+Answer ModelServer::run(const InspectRequest& request, LockTable::Reading at) const {
   return InspectReply{state_.table.inspect(request.name, at)};
 }
 
-Answer ModelServer::run(const ListRequest& request, LockTable::Reading at) {
+Answer ModelServer::run(const ListRequest& request, LockTable::Reading at) const {
   return ListReply{state_.table.list(request.prefix, request.cursor, page_size, at)};
 }
 

@@ -54,10 +54,10 @@ const std::vector<Mutant> mutants{
     {Mutation::floor_of_handoff_forgotten, "floor_of_handoff_forgotten", "primitives", 10},
     {Mutation::downgrade_frees, "downgrade_frees", "primitives", 15},
     {Mutation::mark_in_second_step, "mark_in_second_step", "primitives", 25},
-    {Mutation::mark_without_lease, "mark_without_lease", "primitives", 60},
+    {Mutation::mark_without_lease, "mark_without_lease", "primitives", 80},
     {Mutation::mark_forgotten_in_clean_up, "mark_forgotten_in_clean_up", "primitives", 100},
     {Mutation::queue_ignores_marks, "queue_ignores_marks", "primitives", 25},
-    {Mutation::guard_admits_all, "guard_admits_all", "everything", 20},
+    {Mutation::guard_admits_all, "guard_admits_all", "everything", 25},
 };
 
 class Mutants : public testing::TestWithParam<Mutant> {
