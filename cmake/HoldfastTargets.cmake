@@ -39,7 +39,7 @@ target_link_libraries(holdfast_build INTERFACE Threads::Threads)
 if(HOLDFAST_SANITIZE)
   target_compile_options(holdfast_build INTERFACE
     "-fsanitize=${HOLDFAST_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all
-    -Wno-tsan -Wno-mismatched-new-delete)
+    -Wno-tsan -Wno-mismatched-new-delete -Wno-maybe-uninitialized)
   target_link_options(holdfast_build INTERFACE "-fsanitize=${HOLDFAST_SANITIZE}")
 endif()
 if(HOLDFAST_COVERAGE)
