@@ -26,6 +26,7 @@
 #include <concepts>
 #include <memory>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace holdfast {
@@ -56,9 +57,11 @@ class AsioWait {
   void deliver_later(std::error_code code) { asio::post(executor_, completion(code, Lease{})); }
 
  private:
-  using Executor =
-      decltype(asio::prefer(asio::get_associated_executor(std::declval<const Handler&>()),
-                            asio::execution::outstanding_work.tracked));
+  // By value: where the executor knows no outstanding work, prefer() hands back its argument, a
+  // temporary, by reference.
+  using Executor = std::decay_t<decltype(asio::prefer(
+      asio::get_associated_executor(std::declval<const Handler&>()),
+      asio::execution::outstanding_work.tracked))>;
 
   auto completion(std::error_code code, Lease lease) {
     return [handler = std::move(handler_), code, held = std::move(lease)]() mutable {

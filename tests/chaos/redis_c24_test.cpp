@@ -134,13 +134,40 @@ class C23Library : public C24Redis {};
 // The list of docs/stores/redis.md, and nothing more, is enough for every verb of a client.
 TEST_F(C23Library, ThePublishedRightsAreEnough) {
   RedisServer server;
-  server.command(
-      {"ACL",        "SETUSER",        "locks",   "on",       ">pw",        "resetchannels",
-       "~lock:*",    "&lock:*",        "+eval",   "+evalsha", "+get",       "+mget",
-       "+set",       "+del",           "+exists", "+pttl",    "+pexpireat", "+hset",
-       "+hget",      "+hmget",         "+hdel",   "+zadd",    "+zrem",      "+zrange",
-       "+zrevrange", "+zrangebyscore", "+zscore", "+time",    "+publish",   "+subscribe",
-       "+scan"});
+  server.command({"ACL",
+                  "SETUSER",
+                  "locks",
+                  "on",
+                  ">pw",
+                  "resetchannels",
+                  "~lock:*",
+                  "&lock:*",
+                  "+eval",
+                  "+evalsha",
+                  "+get",
+                  "+mget",
+                  "+set",
+                  "+del",
+                  "+exists",
+                  "+pttl",
+                  "+pexpireat",
+                  "+hset",
+                  "+hget",
+                  "+hmget",
+                  "+hdel",
+                  "+zadd",
+                  "+zrem",
+                  "+zrange",
+                  "+hlen",
+                  "+hvals",
+                  "+zcard",
+                  "+zrevrange",
+                  "+zrangebyscore",
+                  "+zscore",
+                  "+time",
+                  "+publish",
+                  "+subscribe",
+                  "+scan"});
   std::string url = server.url();
   url.insert(url.find("//") + 2, "locks@");
   Client a{url, {.password = "pw"}};
