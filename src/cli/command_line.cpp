@@ -73,6 +73,15 @@ void CommandLine::option(const std::string& name, std::string& value, const std:
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
+void CommandLine::option(const std::string& name, std::optional<std::string>& value,
+                         const std::string& kind, const std::string& help) {
+  const auto keep = [&value](const std::string& given) { value = given; };
+  state_->app.add_option_function<std::string>(name, keep, help)
+      ->type_name(kind)
+      ->envname(variable_of(name))
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
   state_->app.add_flag(name, value, help)
       ->envname(variable_of(name))

@@ -32,6 +32,9 @@ class CommandLine {
                   bool required = true);
   void option(const std::string& name, std::string& value, const std::string& kind,
               const std::string& help);
+  // The same where an empty text must not pass for one that was not given.
+  void option(const std::string& name, std::optional<std::string>& value, const std::string& kind,
+              const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
   void usage(const std::string& line);   // instead of the generated line
   void footer(const std::string& text);  // examples, exit codes

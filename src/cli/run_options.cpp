@@ -66,7 +66,7 @@ struct Texts {
   std::string limit{};
   std::string permits = "1";
   std::string value{};
-  std::string once{};
+  std::optional<std::string> once{};
   std::string remember = "7d";
   std::string busy_exit = "75";
   bool no_renew = false;
@@ -132,7 +132,7 @@ void apply_way(const Texts& texts, RunOptions& options) {
   if (options.permits != 1 && options.permits > options.limit) {
     throw UsageError{"--permits " + texts.permits + " needs a --limit of at least as many"};
   }
-  if (options.shared + (options.limit != 0) + !texts.once.empty() > 1) {
+  if (options.shared + (options.limit != 0) + texts.once.has_value() > 1) {
     throw UsageError{"--shared, --limit and --once are three ways to hold a name; use one"};
   }
 }
@@ -143,12 +143,15 @@ std::optional<Duration> optional_duration_of(const char* option, const std::stri
 
 void apply_once(const Texts& texts, RunOptions& options) {
   options.remember = duration_of("--remember", texts.remember);
-  if (texts.once.empty()) {
+  if (!texts.once) {
     return;
   }
   options.once = texts.once;
-  if (texts.once.size() > name_size_max || !is_valid_utf8(texts.once) ||
-      has_control_character(texts.once)) {
+  if (options.once->empty()) {
+    throw UsageError{"--once: the run id is empty; name the run, e.g. by its date"};
+  }
+  if (options.once->size() > name_size_max || !is_valid_utf8(*options.once) ||
+      has_control_character(*options.once)) {
     throw UsageError{"--once: a run id is plain text of at most 255 bytes"};
   }
   if (options.remember <= Duration{0} || options.remember > ttl_max) {

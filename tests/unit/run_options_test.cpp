@@ -145,6 +145,7 @@ TEST(RunOptions, RefusesInOneLine) {
            {"--min-hold", "0", "n", "--", "true"},
            {"--min-hold", "2m", "--max-hold", "1m", "n", "--", "true"},
            {"--lock-delay", "soon", "n", "--", "true"},
+           {"--once", "", "n", "--", "true"},
            {"--once", std::string(256, 'r'), "n", "--", "true"},
            {"--once", "a\nb", "n", "--", "true"},
            {"--once", "r", "--remember", "0", "n", "--", "true"},
