@@ -34,12 +34,6 @@ bool passes(std::string_view state) {
                              [state](std::string_view start) { return state.starts_with(start); });
 }
 
-std::string key_text(const PostgresCounted& row) {
-  const auto* const number = std::get_if<std::int64_t>(&row.key);
-  return number != nullptr ? std::to_string(*number)
-                           : std::string(std::get<std::string_view>(row.key));
-}
-
 }  // namespace
 
 Outcome failure_of(const PostgresAnswer& answer, errc missing) {
@@ -97,42 +91,24 @@ PostgresResult call(PostgresSession& session, const std::string& sql,
   return result;
 }
 
-std::string postgres_name(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name) {
-    text += c;
-    if (c == '"') {
-      text += c;
-    }
-  }
-  return text + "\"";
-}
-
 std::string postgres_name(std::string_view schema, std::string_view table) {
-  return (schema.empty() ? "" : postgres_name(schema) + ".") + postgres_name(table);
+  return (schema.empty() ? "" : quoted(schema) + ".") + quoted(table);
 }
 
-Outcome told(errc code, const PostgresCounted& row, const std::string& what) {
-  return {make_error_code(code), "row " + key_text(row) + " of " + std::string(row.table) + what};
-}
-
-Outcome look_up(PostgresSession& session, const PostgresCounted& row, std::int64_t& number) {
-  const PostgresAnswer answer =
-      session.run("SELECT " + postgres_name(row.number_column) + "::bigint FROM " +
-                      postgres_name(row.schema, row.table) + " WHERE " +
-                      postgres_name(row.key_column) + " = $1",
-                  {key_text(row)});
+Outcome look_up(PostgresSession& session, const CountedRow& row, std::int64_t& number) {
+  const PostgresAnswer answer = session.run(
+      "SELECT " + quoted(row.number_column) + "::bigint FROM " +
+          postgres_name(row.schema, row.table) + " WHERE " + quoted(row.key_column) + " = $1",
+      {key_text(row)});
   if (answer.failed) {
     return failure_of(answer, errc::invalid_options);
   }
   if (answer.rows.empty()) {
-    return told(errc::not_found, row, " does not exist");
+    return told_missing(row);
   }
   const auto& text = answer.rows.front().at(0);
   if (!text) {
-    return told(
-        errc::invalid_options, row,
-        " has no " + std::string(row.number_column) + ": make the column NOT NULL DEFAULT 0");
+    return told_null(row);
   }
   std::from_chars(text->data(), text->data() + text->size(), number);
   return {};

@@ -4,13 +4,12 @@
 #include <holdfast/guard/postgres_session.hpp>
 #include <holdfast/types.hpp>
 
-#include "guard/outcome.hpp"
+#include "guard/counted_row.hpp"
 
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace holdfast::guard {
 
@@ -29,24 +28,10 @@ struct PostgresResult {
 PostgresResult call(PostgresSession& session, const std::string& sql,
                     const PostgresAnswer::Row& parameters);
 
-// A name as SQL takes it, whatever is in it.
-std::string postgres_name(std::string_view name);
 std::string postgres_name(std::string_view schema, std::string_view table);
-
-// A row that carries a number: the fence of its last writer, or its version.
-struct PostgresCounted {
-  std::string_view schema{};
-  std::string_view table{};
-  std::string_view key_column{};
-  std::variant<std::int64_t, std::string_view> key{};
-  std::string_view number_column{};
-};
-
-// A refusal that names the row: "row 7 of job" + `what`.
-Outcome told(errc code, const PostgresCounted& row, const std::string& what);
 
 // Reads the row's number. Outcomes: not_found; invalid_options if the number is NULL or there is no
 // such table or column; what the server ran into.
-Outcome look_up(PostgresSession& session, const PostgresCounted& row, std::int64_t& number);
+Outcome look_up(PostgresSession& session, const CountedRow& row, std::int64_t& number);
 
 }  // namespace holdfast::guard

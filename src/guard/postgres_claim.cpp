@@ -17,7 +17,7 @@ Outcome try_claim(PostgresSession& session, const PostgresQueue& queue, int most
   if (Outcome outcome = guard::needs_transaction(session); outcome.code) {
     return outcome;
   }
-  const std::string key = postgres_name(queue.key_column);
+  const std::string key = guard::quoted(queue.key_column);
   // In brackets on lines of its own: neither an OR nor a comment in the condition reaches further.
   const PostgresAnswer answer =
       session.run("SELECT " + key + " FROM " + postgres_name(queue.schema, queue.table) +

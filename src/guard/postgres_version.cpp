@@ -6,27 +6,15 @@ namespace holdfast {
 
 namespace {
 
+using guard::CountedRow;
 using guard::Outcome;
-using guard::PostgresCounted;
-using guard::told;
 
 Outcome check(PostgresSession& session, std::int64_t changed, const PostgresVersionedRow& row,
               std::int64_t read) {
-  if (changed != 0) {
-    return {};
-  }
-  const PostgresCounted counted{row.schema, row.table, row.key_column, row.key, row.version_column};
-  std::int64_t version = 0;
-  if (Outcome looked = look_up(session, counted, version); looked.code) {
-    return looked;
-  }
-  if (version != read) {
-    return told(
-        errc::version_conflict, counted,
-        " has version " + std::to_string(version) + ", it was read as " + std::to_string(read));
-  }
-  return told(errc::invalid_options, counted,
-              " still has this version: another condition of the UPDATE did not hold");
+  const CountedRow counted{row.schema, row.table, row.key_column, row.key, row.version_column};
+  return check_version(changed, counted, read, [&](const CountedRow& at, std::int64_t& number) {
+    return look_up(session, at, number);
+  });
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::int64_t whole_ms(Duration time) {
 }
 
 CountedRow counted(const SqliteQueue& queue, const ClaimedRow& row) {
-  CountedRow counted{queue.table, queue.key_column, {}, queue.claim_column};
+  CountedRow counted{{}, queue.table, queue.key_column, {}, queue.claim_column};
   std::visit(
       [&](const auto& key) {
         if constexpr (std::is_same_v<std::decay_t<decltype(key)>, std::int64_t>) {

@@ -8,24 +8,12 @@ namespace {
 
 using guard::CountedRow;
 using guard::Outcome;
-using guard::told;
 
 Outcome check(sqlite3* database, int changed, const SqliteVersionedRow& row, std::int64_t read) {
-  if (changed != 0) {
-    return {};
-  }
-  const CountedRow counted{row.table, row.key_column, row.key, row.version_column};
-  std::int64_t version = 0;
-  if (Outcome looked = look_up(database, counted, version); looked.code) {
-    return looked;
-  }
-  if (version != read) {
-    return told(
-        errc::version_conflict, counted,
-        " has version " + std::to_string(version) + ", it was read as " + std::to_string(read));
-  }
-  return told(errc::invalid_options, counted,
-              " still has this version: another condition of the UPDATE did not hold");
+  const CountedRow counted{{}, row.table, row.key_column, row.key, row.version_column};
+  return check_version(changed, counted, read, [&](const CountedRow& at, std::int64_t& number) {
+    return look_up(database, at, number);
+  });
 }
 
 }  // namespace
