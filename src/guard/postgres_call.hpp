@@ -28,6 +28,7 @@ struct PostgresResult {
 PostgresResult call(PostgresSession& session, const std::string& sql,
                     const PostgresAnswer::Row& parameters);
 
+// A table as SQL takes it; `schema` may be empty.
 std::string postgres_name(std::string_view schema, std::string_view table);
 
 // Reads the row's number. Outcomes: not_found; invalid_options if the number is NULL or there is no
