@@ -64,6 +64,8 @@ class Mutex {
   const Lease& lease() const;
 
  private:
+  friend class SharedMutex;  // whose writer side this is
+
   bool try_lock_within(Duration timeout);
 
   std::shared_ptr<detail::ClientCore> core_;

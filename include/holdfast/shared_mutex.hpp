@@ -10,11 +10,13 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/lockable.hpp>
+#include <holdfast/mutex.hpp>
 #include <holdfast/operation.hpp>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace holdfast {
 
@@ -36,17 +38,21 @@ class SharedMutex {
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return writer_.name(); }
 
   // As a writer. Throws Error: busy or timed_out, cancelled, would_deadlock, or a failure. With
   // `ec` the lease is empty then. try_: one attempt; nullopt: others are inside, or wait.
-  Lease acquire(const Wait& wait = {});
-  Lease acquire(const Wait& wait, std::error_code& ec);
-  [[nodiscard]] std::optional<Lease> try_acquire();
-  [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& ec);
+  Lease acquire(const Wait& wait = {}) { return writer_.acquire(wait); }
+  Lease acquire(const Wait& wait, std::error_code& ec) { return writer_.acquire(wait, ec); }
+  [[nodiscard]] std::optional<Lease> try_acquire() { return writer_.try_acquire(); }
+  [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& ec) {
+    return writer_.try_acquire(ec);
+  }
   // Throws Error{closed} if the client is closed; everything else is told to the handler. Belongs
   // to no thread: it may wait for what the calling thread holds.
-  Operation start_acquire(const Wait& wait, LeaseHandler handler);
+  Operation start_acquire(const Wait& wait, LeaseHandler handler) {
+    return writer_.start_acquire(wait, std::move(handler));
+  }
 
   // The same as a reader.
   Lease acquire_shared(const Wait& wait = {});
@@ -62,17 +68,18 @@ class SharedMutex {
   void downgrade(Lease& writer);
 
   // --- Lockable, TimedLockable: by thread; throw Error as acquire() does ---
-  void lock();
-  [[nodiscard]] bool try_lock();
+  void lock() { writer_.lock(); }
+  [[nodiscard]] bool try_lock() { return writer_.try_lock(); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return try_lock_within(detail::timeout_of(timeout));
+    return writer_.try_lock_for(timeout);
   }
   template <class Clock, class Dur>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Dur>& deadline) {
-    return try_lock_within(detail::timeout_until(deadline));
+    return writer_.try_lock_until(deadline);
   }
-  void unlock() noexcept;  // a failed release is told to the Observer; the TTL frees the name
+  // A failed release is told to the Observer; the TTL frees the name.
+  void unlock() noexcept { writer_.unlock(); }
 
   // --- SharedLockable, SharedTimedLockable ---
   void lock_shared();
@@ -93,17 +100,13 @@ class SharedMutex {
 
   // The lease held through lock(), and the latest held through lock_shared(). Precondition: there
   // is one, of the calling thread.
-  const Lease& lease() const;
+  const Lease& lease() const { return writer_.lease(); }
   const Lease& shared_lease() const;
 
  private:
-  bool try_lock_within(Duration timeout);
   bool try_lock_shared_within(Duration timeout);
 
-  std::shared_ptr<detail::ClientCore> core_;
-  std::string name_;
-  LeaseOptions options_;
-  std::unique_ptr<detail::HeldByThread> held_;
+  Mutex writer_;
   std::unique_ptr<detail::HeldByThread> held_shared_;
 };
 
