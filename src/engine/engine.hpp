@@ -138,7 +138,6 @@ class Engine {
   void count_as_own(const LeaseState& lease);
   void arm_watchdog();
   void on_watchdog();
-  bool enough_for_a_batch(std::set<Due>::const_iterator from, Instant until) const;
   void apply(Watched& watched, LeaseAction action, std::vector<OwnerId>& renewals);
   void send_renewals(const std::vector<OwnerId>& owners);
   void on_renewed(const OwnerId& owner, const RenewReply& reply, std::vector<OwnerId>& again);

@@ -158,24 +158,18 @@ void Engine::arm_watchdog() {
   });
 }
 
-bool Engine::enough_for_a_batch(std::set<Due>::const_iterator from, Instant until) const {
-  std::size_t count = 0;
-  while (from != due_.end() && from->first <= until && count < batch_size) {
-    ++from;
-    ++count;
-  }
-  return count == batch_size;
-}
-
 void Engine::on_watchdog() {
   const Instant now = runtime_.now();
   std::vector<OwnerId> ripe;
+  std::size_t batches_end = 0;  // where the last full batch ends, if what follows can wait
   for (auto due = due_.begin(); due != due_.end() && due->first <= now + batch_window; ++due) {
-    if (ripe.size() % batch_size == 0 && !ripe.empty() && due->first > now &&
-        !enough_for_a_batch(due, now + batch_window)) {
-      break;
+    if (ripe.size() % batch_size == 0) {
+      batches_end = due->first > now ? ripe.size() : 0;
     }
     ripe.push_back(due->second);
+  }
+  if (batches_end != 0 && ripe.size() % batch_size != 0) {
+    ripe.resize(batches_end);
   }
   std::vector<OwnerId> renewals;
   for (const OwnerId& owner : ripe) {
