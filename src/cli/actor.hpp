@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -30,6 +31,20 @@ std::optional<Message> receive_from(const Descriptor& link) {
     size = recv(link.get(), &message, sizeof message, 0);
   } while (size < 0 && errno == EINTR);
   return size == sizeof message ? std::optional{message} : std::nullopt;
+}
+// For actors, which play no part without a stage: throws std::runtime_error when it is gone.
+template <class Cue>
+Cue next_cue(const Descriptor& stage) {
+  const auto cue = receive_from<Cue>(stage);
+  if (!cue) {
+    throw std::runtime_error{"the stage is gone"};
+  }
+  return *cue;
+}
+template <class Cue>
+void wait_for_cue(const Descriptor& stage, Cue cue) {
+  while (next_cue<Cue>(stage) != cue) {
+  }
 }
 template <class Message>
 void send_to(const Descriptor& link, const Message& message) {

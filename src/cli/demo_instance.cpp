@@ -8,7 +8,6 @@
 #include "cli/exit_code.hpp"
 
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,14 +23,14 @@ class Instance {
   Instance(const DemoPlan& plan, Descriptor link) : plan_(plan), link_(std::move(link)) {}
 
   void run() {
-    wait_for(DemoCue::race);
+    wait_for_cue(link_, DemoCue::race);
     Client client{plan_.store};
     Mutex mutex{client, plan_.lock_name, {.ttl = demo_ttl, .note = "demo"}};
     std::optional<Lease> lease = mutex.try_acquire();
     const bool to_be_frozen = lease.has_value();
     if (!lease) {
       tell(DemoNote::Type::busy);
-      if (next_cue() != DemoCue::stand_by) {
+      if (next_cue<DemoCue>(link_) != DemoCue::stand_by) {
         return;
       }
       lease = mutex.acquire();
@@ -72,7 +71,7 @@ class Instance {
       const bool frozen = to_be_frozen && batch == demo_frozen_batch(plan_.orders);
       if (frozen) {
         tell(DemoNote::Type::middle, paid_);
-        wait_for(DemoCue::go_on);
+        wait_for_cue(link_, DemoCue::go_on);
       }
       if (!pay(ledger, lease, orders, frozen)) {
         return Result::lost;
@@ -91,19 +90,6 @@ class Instance {
     tell(frozen ? DemoNote::Type::late_write : DemoNote::Type::paid, frozen ? count : paid_);
     poll(nullptr, 0, demo_bank_ms);
     return true;
-  }
-
-  DemoCue next_cue() const {
-    const auto cue = receive_from<DemoCue>(link_);
-    if (!cue) {
-      throw std::runtime_error{"the stage is gone"};
-    }
-    return *cue;
-  }
-
-  void wait_for(DemoCue cue) const {
-    while (next_cue() != cue) {
-    }
   }
 
   const DemoPlan& plan_;

@@ -36,19 +36,6 @@ Descriptor make_socket() {
   return made;
 }
 
-Descriptor listen_on_loopback(std::uint16_t& port) {
-  Descriptor listener = make_socket();
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      listen(listener.get(), 64) != 0 ||
-      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    fail("listen");
-  }
-  port = ntohs(address.sin_port);
-  return listener;
-}
-
 // A pair of sockets; what comes out of one goes into the other.
 struct Line {
   Descriptor client{};
@@ -144,6 +131,19 @@ Descriptor connect_to_loopback(std::uint16_t port) {
     made.reset();
   }
   return made;
+}
+
+Descriptor listen_on_loopback(std::uint16_t& port) {
+  Descriptor listener = make_socket();
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  if (bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(listener.get(), 64) != 0 ||
+      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    fail("listen");
+  }
+  port = ntohs(address.sin_port);
+  return listener;
 }
 
 Forwarder::Forwarder(std::uint16_t port) {

@@ -9,6 +9,8 @@ namespace holdfast::cli {
 
 // Closed (below zero) if nobody listens there.
 Descriptor connect_to_loopback(std::uint16_t port);
+// On a port that was free, which it tells.
+Descriptor listen_on_loopback(std::uint16_t& port);
 
 class Forwarder {
  public:

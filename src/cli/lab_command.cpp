@@ -2,9 +2,9 @@
 
 #include <holdfast/error.hpp>
 
-#include <array>
+#include "cli/installed_file.hpp"
+
 #include <cerrno>
-#include <filesystem>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,23 +13,9 @@
 
 namespace holdfast::cli {
 
-namespace {
-
-namespace fs = std::filesystem;
-
-// Beside this program in a build tree, or where `cmake --install` puts it.
-fs::path lab_program() {
-  std::error_code code;
-  const fs::path here = fs::read_symlink("/proc/self/exe", code).parent_path();
-  const fs::path beside = here / "holdfast-lab";
-  return fs::exists(beside, code) ? beside : (here / HOLDFAST_LAB_FROM_BIN).lexically_normal();
-}
-
-}  // namespace
-
 // The lab is a program of its own, so that what it needs is not loaded by every `holdfast run`.
 int lab_command(Arguments arguments) {
-  std::string program = lab_program().string();
+  std::string program = installed_file("holdfast-lab", HOLDFAST_LAB_FROM_BIN).string();
   std::vector<std::string> copies{program};
   copies.insert(copies.end(), arguments.begin(), arguments.end());
   std::vector<char*> raw;

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,7 @@ class Worker {
   Worker(const PayoutPlan& plan, Descriptor link) : plan_(plan), link_(std::move(link)) {}
 
   void run() {
-    wait_for(PayoutCue::start);
+    wait_for_cue(link_, PayoutCue::start);
     const std::unique_ptr<PostgresSession> session = connect_postgres(plan_.database);
     PayoutBook book{*session, plan_.schema, plan_.lock_name, plan_.way};
     if (!uses_lock(plan_.way)) {
@@ -52,7 +51,7 @@ class Worker {
 
   void take_part() {
     tell(PayoutNote::Type::working);
-    unlucky_ = next_cue() == PayoutCue::unlucky;
+    unlucky_ = next_cue<PayoutCue>(link_) == PayoutCue::unlucky;
   }
 
   Step work(Lease lease, PayoutBook& book) {
@@ -96,19 +95,7 @@ class Worker {
   void stop_here(PayoutNote::Type where) {
     unlucky_ = false;
     tell(where);
-    wait_for(PayoutCue::go_on);
-  }
-
-  PayoutCue next_cue() const {
-    const auto cue = receive_from<PayoutCue>(link_);
-    if (!cue) {
-      throw std::runtime_error{"the stage is gone"};
-    }
-    return *cue;
-  }
-  void wait_for(PayoutCue cue) const {
-    while (next_cue() != cue) {
-    }
+    wait_for_cue(link_, PayoutCue::go_on);
   }
 
   const PayoutPlan& plan_;

@@ -4,6 +4,7 @@
 #include <holdfast/version.hpp>
 
 #include "base/store_url.hpp"
+#include "cli/installed_file.hpp"
 #include "client/password.hpp"
 #include "module/postgres_module.hpp"
 
@@ -19,17 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside this program in a build tree, or where `cmake --install` puts it.
-fs::path module_file() {
-  std::error_code code;
-  const fs::path here = fs::read_symlink("/proc/self/exe", code).parent_path();
-  const fs::path beside = here / "holdfast-postgres.so";
-  return fs::exists(beside, code) ? beside : (here / HOLDFAST_MODULE_FROM_BIN).lexically_normal();
-}
-
 // Never closed: sessions run its code.
 const PostgresModule& postgres_module() {
-  const std::string file = module_file().string();
+  const std::string file =
+      installed_file("holdfast-postgres.so", HOLDFAST_MODULE_FROM_BIN).string();
   std::error_code code;
   if (!fs::exists(file, code)) {
     throw Error{errc::unsupported, "the PostgreSQL module is not installed: there is no " + file +

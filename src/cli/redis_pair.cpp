@@ -24,8 +24,9 @@ constexpr Duration start_limit = std::chrono::seconds{10};
 
 // A port that nobody listens on just now.
 std::uint16_t free_port() {
-  const Forwarder probe{1};
-  return probe.port();
+  std::uint16_t port = 0;
+  listen_on_loopback(port);
+  return port;
 }
 
 }  // namespace
