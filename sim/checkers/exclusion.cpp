@@ -4,6 +4,7 @@
 // store itself forgot a lease (StoreForgot) no client can keep the promise: such overlaps are
 // counted. That is what fences and guards are for.
 #include "sim/checkers/checkers.hpp"
+#include "sim/checkers/trusted_holders.hpp"
 
 #include <algorithm>
 #include <set>
@@ -18,28 +19,20 @@ class Exclusion final : public Checker {
   Exclusion() : Checker("exclusion") {}
 
   void hear(const Fact& fact, WorldTime now) override {
+    holders_.hear(fact);
     if (const auto* trusts = std::get_if<Trusts>(&fact)) {
-      trust(*trusts, now);
-    } else if (const auto* ended = std::get_if<Ended>(&fact)) {
-      names_[ended->name].erase(ended->owner);
-    } else if (const auto* crashed = std::get_if<Crashed>(&fact)) {
-      for (auto& [name, holders] : names_) {
-        std::erase_if(holders, [&](const auto& h) { return h.second.node == crashed->node; });
-      }
-    } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
-      forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
+      judge(*trusts, now);
     }
   }
 
  private:
-  void trust(const Trusts& mine, WorldTime now) {
-    auto& holders = names_[mine.name];
-    for (const auto& [owner, other] : holders) {
+  void judge(const Trusts& mine, WorldTime now) {
+    for (const auto& [owner, other] : holders_.of(mine.name)) {
       if (owner == mine.owner || other.until <= now || mine.until <= now ||
           may_be_beside(mine.use, other.use)) {
         continue;
       }
-      if (forgotten_.contains(owner) || forgotten_.contains(mine.owner)) {
+      if (holders_.forgotten(owner) || holders_.forgotten(mine.owner)) {
         if (counted_.insert(std::minmax(owner, mine.owner)).second) {
           count("overlaps after the store forgot a lease");
         }
@@ -48,11 +41,9 @@ class Exclusion final : public Checker {
                short_text(mine.owner) + " and " + short_text(owner) + " both trust " + mine.name);
       }
     }
-    holders[mine.owner] = mine;
   }
 
-  std::map<std::string, std::map<OwnerId, Trusts>> names_{};
-  std::set<OwnerId> forgotten_{};
+  TrustedHolders holders_{};
   std::set<std::pair<OwnerId, OwnerId>> counted_{};
 };
 

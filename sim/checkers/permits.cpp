@@ -2,6 +2,7 @@
 // Leases that the store forgot are not counted against it: where they make it too many, that is
 // counted.
 #include "sim/checkers/checkers.hpp"
+#include "sim/checkers/trusted_holders.hpp"
 
 #include <set>
 
@@ -14,21 +15,10 @@ class Permits final : public Checker {
   Permits() : Checker("permits") {}
 
   void hear(const Fact& fact, WorldTime now) override {
-    if (const auto* trusts = std::get_if<Trusts>(&fact)) {
-      if (trusts->use.limit != 0) {
-        names_[trusts->name][trusts->owner] = *trusts;
-        judge(*trusts, now);
-      }
-    } else if (const auto* ended = std::get_if<Ended>(&fact)) {
-      if (const auto name = names_.find(ended->name); name != names_.end()) {
-        name->second.erase(ended->owner);
-      }
-    } else if (const auto* crashed = std::get_if<Crashed>(&fact)) {
-      for (auto& [name, holders] : names_) {
-        std::erase_if(holders, [&](const auto& h) { return h.second.node == crashed->node; });
-      }
-    } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
-      forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
+    holders_.hear(fact);
+    if (const auto* trusts = std::get_if<Trusts>(&fact);
+        trusts != nullptr && trusts->use.limit != 0) {
+      judge(*trusts, now);
     }
   }
 
@@ -36,12 +26,12 @@ class Permits final : public Checker {
   void judge(const Trusts& latest, WorldTime now) {
     std::uint64_t taken = 0;
     std::uint64_t with_forgotten = 0;
-    for (const auto& [owner, holder] : names_[latest.name]) {
-      if (holder.until <= now) {
+    for (const auto& [owner, holder] : holders_.of(latest.name)) {
+      if (holder.until <= now || holder.use.limit == 0) {
         continue;
       }
       with_forgotten += holder.use.permits;
-      taken += forgotten_.contains(owner) ? 0 : holder.use.permits;
+      taken += holders_.forgotten(owner) ? 0 : holder.use.permits;
     }
     if (taken > latest.use.limit) {
       object(now, std::to_string(taken) + " permits of " + latest.name + " are out, of " +
@@ -51,8 +41,7 @@ class Permits final : public Checker {
     }
   }
 
-  std::map<std::string, std::map<OwnerId, Trusts>> names_{};
-  std::set<OwnerId> forgotten_{};
+  TrustedHolders holders_{};
   std::set<OwnerId> counted_{};
 };
 
