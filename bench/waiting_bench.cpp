@@ -104,6 +104,22 @@ struct Measured {
 
 int rounds_of(std::size_t waiters) { return std::max(1, 256 / static_cast<int>(waiters)); }
 
+// `play` has a relay run once.
+template <class Play>
+Measured measured(test::RedisServer& server, std::size_t waiters, const std::string& who,
+                  Play play) {
+  Measured result{Series{std::to_string(waiters) + who}, 0};
+  Series warm_up{"warm-up"};
+  Relay first{server, warm_up};
+  play(first);
+  for (int i = 0; i < rounds_of(waiters); ++i) {
+    Relay relay{server, result.series};
+    play(relay);
+    result.commands += static_cast<double>(relay.commands());
+  }
+  return result;
+}
+
 Measured one_waiter_a_client(test::RedisServer& server, std::size_t waiters) {
   std::vector<std::unique_ptr<Client>> clients;
   std::vector<std::unique_ptr<Mutex>> mutexes;
@@ -113,30 +129,16 @@ Measured one_waiter_a_client(test::RedisServer& server, std::size_t waiters) {
   }
   Client first{server.url()};
   Mutex mutex{first, name};
-  Measured measured{Series{std::to_string(waiters) + " waiters, a client each"}, 0};
-  Series warm_up{"warm-up"};
-  Relay{server, warm_up}.run(mutex, mutexes, first);
-  for (int i = 0; i < rounds_of(waiters); ++i) {
-    Relay relay{server, measured.series};
-    relay.run(mutex, mutexes, first);
-    measured.commands += static_cast<double>(relay.commands());
-  }
-  return measured;
+  return measured(server, waiters, " waiters, a client each",
+                  [&](Relay& relay) { relay.run(mutex, mutexes, first); });
 }
 
 Measured all_in_one_client(test::RedisServer& server, std::size_t waiters) {
   Client client{server.url()};
   Client observer{server.url()};
   Mutex mutex{client, name};
-  Measured measured{Series{std::to_string(waiters) + " waiters in one client"}, 0};
-  Series warm_up{"warm-up"};
-  Relay{server, warm_up}.run_asynchronous(mutex, waiters, observer);
-  for (int i = 0; i < rounds_of(waiters); ++i) {
-    Relay relay{server, measured.series};
-    relay.run_asynchronous(mutex, waiters, observer);
-    measured.commands += static_cast<double>(relay.commands());
-  }
-  return measured;
+  return measured(server, waiters, " waiters in one client",
+                  [&](Relay& relay) { relay.run_asynchronous(mutex, waiters, observer); });
 }
 
 Series published(test::RedisServer& server, int rounds) {

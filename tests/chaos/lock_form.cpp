@@ -9,33 +9,22 @@ namespace holdfast::chaos {
 
 namespace {
 
+// A Mutex, or a SharedMutex as a writer.
+template <class Lock>
 class Exclusive final : public AnyLock {
  public:
   Exclusive(Client& client, const std::string& name, const LeaseOptions& options)
-      : mutex_(client, name, options) {}
-  Lease acquire(const Wait& wait, std::error_code& ec) override { return mutex_.acquire(wait, ec); }
-  std::optional<Lease> try_acquire(std::error_code& ec) override { return mutex_.try_acquire(ec); }
+      : lock_(client, name, options) {}
+  Lease acquire(const Wait& wait, std::error_code& ec) override { return lock_.acquire(wait, ec); }
+  std::optional<Lease> try_acquire(std::error_code& ec) override { return lock_.try_acquire(ec); }
   Operation start_acquire(const Wait& wait, LeaseHandler handler) override {
-    return mutex_.start_acquire(wait, std::move(handler));
+    return lock_.start_acquire(wait, std::move(handler));
   }
 
  private:
-  Mutex mutex_;
+  Lock lock_;
 };
-
-class Writer final : public AnyLock {
- public:
-  Writer(Client& client, const std::string& name, const LeaseOptions& options)
-      : mutex_(client, name, options) {}
-  Lease acquire(const Wait& wait, std::error_code& ec) override { return mutex_.acquire(wait, ec); }
-  std::optional<Lease> try_acquire(std::error_code& ec) override { return mutex_.try_acquire(ec); }
-  Operation start_acquire(const Wait& wait, LeaseHandler handler) override {
-    return mutex_.start_acquire(wait, std::move(handler));
-  }
-
- private:
-  SharedMutex mutex_;
-};
+using Writer = Exclusive<SharedMutex>;
 
 class Reader final : public AnyLock {
  public:
@@ -86,7 +75,7 @@ std::unique_ptr<AnyLock> make_lock(Client& client, const std::string& name, Form
                                    const LeaseOptions& options) {
   switch (form) {
     case Form::mutex:
-      return std::make_unique<Exclusive>(client, name, options);
+      return std::make_unique<Exclusive<Mutex>>(client, name, options);
     case Form::writer:  // behind a reader
       if (part == Part::in_the_way) {
         return std::make_unique<Reader>(client, name, options);
