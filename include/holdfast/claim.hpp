@@ -52,6 +52,7 @@ struct Claim {
   Duration lock_delay{};      // added to every expiry on the store's side
   std::string run_id{};       // not empty: no grant once this run of `name` is marked done
   std::string value{};        // what the holder says of itself; kept in the record
+  Fence fence = Fence::none;  // renew() only: the fence of the lease that is meant, if it is known
   Who who{};
 };
 

@@ -68,7 +68,9 @@ class Store {
   }
 
   // Answers in the order of `claims`. Never creates a record, never touches another owner's. A
-  // provisional lease becomes a full one. Any number of claims; the store splits batches.
+  // provisional lease becomes a full one. Any number of claims; the store splits batches. A record
+  // of the owner with another fence than the claim's is another grant, made by a store that forgot
+  // the first (after a failover, say): the lease that is meant is Gone{taken}.
   virtual void renew(std::span<const Claim> claims,
                      UniqueFunction<void(std::vector<RenewReply>)> done) = 0;
 

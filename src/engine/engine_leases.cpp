@@ -191,6 +191,7 @@ void Engine::send_renewals(const std::vector<OwnerId>& owners) {
     if (found != leases_.end()) {
       claims.push_back(found->second.state->claim);
       claims.back().ttl = found->second.machine.renew_ttl();
+      claims.back().fence = found->second.state->fence;
       sent.push_back(owner);
     }
   }

@@ -31,6 +31,16 @@ TEST_P(StoreRenew, NeverAddsUp) {  // C09: twenty renewals within a second are o
   EXPECT_LT(until_granted(claim()), renewed + 800ms);
 }
 
+TEST_P(StoreRenew, KnowsWhichGrantIsMeant) {
+  Claim a = claim();
+  const Fence fence = store().grant(a).fence;
+  a.fence = fence;
+  EXPECT_TRUE(is_renewed(store().renew(a)));
+  a.fence = Fence{to_int(fence) - 1};
+  EXPECT_TRUE(is_gone(store().renew(a), GoneReason::taken));
+  EXPECT_EQ(holder("job")->fence, fence) << "what is there is not touched";
+}
+
 TEST_P(StoreRenew, CreatesNothing) {
   const Claim a = claim();
   EXPECT_TRUE(is_gone(store().renew(a), GoneReason::taken));

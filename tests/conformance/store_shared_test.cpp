@@ -227,6 +227,15 @@ TEST_P(StoreShared, MinHoldOfAWriterStopsReaders) {
   EXPECT_GE(until_granted(reader()) + grain, asked + 300ms);
 }
 
+TEST_P(StoreShared, ARenewalSaysWhichGrantIsMeant) {
+  Claim a = reader();
+  a.fence = store().grant(a).fence;
+  store().grant(reader());
+  EXPECT_TRUE(is_renewed(store().renew(a)));
+  a.fence = Fence{to_int(a.fence) - 1};
+  EXPECT_TRUE(is_gone(store().renew(a), GoneReason::taken));
+}
+
 TEST_P(StoreShared, MaxHoldIsEachReadersOwn) {
   Claim a = reader();
   a.max_hold = 300ms;

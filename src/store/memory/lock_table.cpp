@@ -113,7 +113,7 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
   if (record != nullptr) {
     if (record->broken) {
       reply = Gone{GoneReason::broken};
-    } else {
+    } else if (claim.fence == Fence::none || claim.fence == record->fence) {
       reply = Renewed{refresh(*record, claim.ttl, at.now)};
     }
   }

@@ -104,6 +104,7 @@ Request renew_request(std::span<const Claim> claims, const Settings& settings) {
     request.add(claim.owner.text())
         .add_number(milliseconds_of(claim.ttl))
         .add_number(milliseconds_of(claim.lock_delay))
+        .add_number(to_int(claim.fence))
         .add_number(is_shared(claim) ? name_keys : 2);
   }
   return request;

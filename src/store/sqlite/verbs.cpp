@@ -116,7 +116,7 @@ RenewReply Verbs::renew(const Claim& claim, Step& step) {
   if (LeaseRow* const ours = name.find(claim.owner)) {
     if (ours->state == LeaseRow::State::broken) {
       reply = Gone{GoneReason::broken};
-    } else {
+    } else if (claim.fence == Fence::none || claim.fence == ours->fence) {
       reply = Renewed{refresh_held(*ours, claim.ttl, step).ttl};
     }
   }

@@ -7,16 +7,17 @@ namespace holdfast::redis {
 
 inline constexpr std::string_view renew_lua = R"lua(
 -- KEYS: of a claim alone its lock and record, for that is all that a held name needs; of a shared
--- one all eight. ARGV: the channel base, then owner, ttl, lock delay and how many keys, of each.
+-- one all eight. ARGV: the channel base, then owner, ttl, lock delay, fence (0: not known) and how
+-- many keys, of each.
 local us, now = clock()
 local names, locks, first = {}, {}, 1
-for i = 5, #ARGV, 4 do
+for i = 6, #ARGV, 5 do
   names[#names + 1], locks[#locks + 1] = first, KEYS[first]
   first = first + ARGV[i]
 end
 local values = call('MGET', unpack(locks))
 
-local function alone(i) return ARGV[4 * i + 1] == '2' end
+local function alone(i) return ARGV[5 * i + 1] == '2' end
 
 local function whole_name(i)
   local n = name_at(names[i])
@@ -32,12 +33,14 @@ local function whole_name(i)
   return n
 end
 
-local function renew_alone(K, R, owner, ttl, delay)
-  local rec = call('HMGET', R, 'owner', 'delay', 'min_end', 'max_end', 'broken', 'released')
+local function renew_alone(K, R, owner, ttl, delay, fence)
+  local rec = call('HMGET', R, 'owner', 'delay', 'min_end', 'max_end', 'broken', 'released',
+                   'fence')
   local min_end, max_end = 0, 0
   if rec[1] == owner then  -- otherwise it was evicted: the lock is ours all the same
     if rec[6] == '1' then return -1 end  -- what is left is min_hold's tombstone
     if rec[5] == '1' then return -2 end
+    if fence ~= '0' and fence ~= rec[7] then return -1 end
     delay, min_end, max_end = tonumber(rec[2]), tonumber(rec[3]), tonumber(rec[4])
   end
   local expires = text(bounded(now + ttl + delay, min_end, max_end))
@@ -46,21 +49,22 @@ local function renew_alone(K, R, owner, ttl, delay)
   return trust(ttl, delay, max_end, now)
 end
 
-local function renew_beside(n, owner, ttl)
+local function renew_beside(n, owner, ttl, fence)
   drop_ended(n)
   local rec = held_by(n, owner)
   if not rec then return -1 end
   if rec.broken == '1' then return -2 end
+  if fence ~= '0' and fence ~= rec.fence then return -1 end
   return refresh(n, owner, rec, ttl)
 end
 
 local answers = {}
 for i = 1, #locks do
-  local owner, ttl, delay = ARGV[4 * i - 2], tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i])
-  local value = values[i]
+  local owner, ttl, delay = ARGV[5 * i - 3], tonumber(ARGV[5 * i - 2]), tonumber(ARGV[5 * i - 1])
+  local fence, value = ARGV[5 * i], values[i]
   if value == owner then
     local record = KEYS[names[i] + (alone(i) and 1 or 2)]
-    answers[i] = renew_alone(locks[i], record, owner, ttl, delay)
+    answers[i] = renew_alone(locks[i], record, owner, ttl, delay, fence)
   elseif value and not shared_limit(value) then
     answers[i] = -1
   else
@@ -70,7 +74,7 @@ for i = 1, #locks do
     answers[i] = -1
     if not untouchable then
       look(n, value)
-      answers[i] = renew_beside(n, owner, ttl)
+      answers[i] = renew_beside(n, owner, ttl, fence)
       serve_protected(n)
     end
   end
