@@ -26,6 +26,14 @@ if(TARGET holdfast_guard_libpq)
     COMPONENT development)
 endif()
 
+# ---- the modules --------------------------------------------------------------------------------
+
+get_property(modules GLOBAL PROPERTY HOLDFAST_MODULES)
+foreach(module IN LISTS modules)
+  install(TARGETS holdfast_${module} LIBRARY
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT ${module})
+endforeach()
+
 # ---- find_package(holdfast) and pkg-config ------------------------------------------------------
 
 # Who links a static library links what it needs, too.
@@ -70,10 +78,6 @@ if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
   install(TARGETS holdfast_lab RUNTIME
     DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/holdfast" COMPONENT command)
-  if(TARGET holdfast_postgres)
-    install(TARGETS holdfast_postgres LIBRARY
-      DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT postgres)
-  endif()
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast.1" COMPONENT command
     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   install(FILES "${PROJECT_SOURCE_DIR}/packaging/holdfast-job.service" COMPONENT command
@@ -103,11 +107,14 @@ set(CPACK_PACKAGE_CONTACT "the holdfast maintainers")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL command development)
-if(TARGET holdfast_postgres)
-  list(APPEND CPACK_COMPONENTS_ALL postgres)
-endif()
-set(CPACK_DEBIAN_POSTGRES_PACKAGE_NAME holdfast-postgres)
-set(CPACK_DEBIAN_POSTGRES_PACKAGE_DEPENDS "holdfast (= ${PROJECT_VERSION})")
+foreach(module IN LISTS modules)
+  string(TOUPPER ${module} upper)
+  list(APPEND CPACK_COMPONENTS_ALL ${module})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME holdfast-${module})
+  # Whoever opens it, the command or a program with the library in it, is of the same version.
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_ENHANCES "holdfast (= ${PROJECT_VERSION})")
+endforeach()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)

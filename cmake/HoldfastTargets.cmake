@@ -72,6 +72,13 @@ function(holdfast_layer_of name sources)
   holdfast_needs(${name} ${ARGN})
 endfunction()
 
+# The objects of a store that lives in a module: libholdfast has none of them, nor what they need.
+function(holdfast_module_layer name)
+  holdfast_sources(sources)
+  add_library(holdfast_${name} OBJECT ${sources})
+  target_link_libraries(holdfast_${name} PUBLIC holdfast_build ${ARGN})
+endfunction()
+
 function(holdfast_needs name)
   target_link_libraries(holdfast_${name} PUBLIC ${ARGN})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_LIBRARIES ${ARGN})

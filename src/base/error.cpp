@@ -1,5 +1,8 @@
 #include <holdfast/error.hpp>
 
+#include "base/adopted_errors.hpp"
+
+#include <atomic>
 #include <utility>
 
 namespace holdfast {
@@ -104,16 +107,26 @@ class FailureCategory final : public std::error_category {
   }
 };
 
+std::atomic<const std::error_category*> adopted_errors{nullptr};
+std::atomic<const std::error_category*> adopted_failures{nullptr};
+
 }  // namespace
+
+void adopt_errors(const ErrorCategories& hosts) noexcept {
+  adopted_errors = &hosts.errors;
+  adopted_failures = &hosts.failures;
+}
 
 const std::error_category& error_category() noexcept {
   static const ErrorCategory category;
-  return category;
+  const std::error_category* const adopted = adopted_errors.load(std::memory_order_acquire);
+  return adopted != nullptr ? *adopted : category;
 }
 
 const std::error_category& failure_category() noexcept {
   static const FailureCategory category;
-  return category;
+  const std::error_category* const adopted = adopted_failures.load(std::memory_order_acquire);
+  return adopted != nullptr ? *adopted : category;
 }
 
 std::error_code make_error_code(errc code) noexcept {

@@ -4,41 +4,23 @@
 #include <holdfast/version.hpp>
 
 #include "base/store_url.hpp"
-#include "cli/installed_file.hpp"
+#include "client/module_file.hpp"
 #include "client/password.hpp"
 #include "module/postgres_module.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 
 namespace holdfast::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-// Never closed: sessions run its code.
 const PostgresModule& postgres_module() {
-  const std::string file =
-      installed_file("holdfast-postgres.so", HOLDFAST_MODULE_FROM_BIN).string();
-  std::error_code code;
-  if (!fs::exists(file, code)) {
-    throw Error{errc::unsupported, "the PostgreSQL module is not installed: there is no " + file +
-                                       " (Debian: the package holdfast-postgres)"};
-  }
-  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const symbol = handle != nullptr ? dlsym(handle, "holdfast_postgres_module") : nullptr;
-  if (symbol == nullptr) {
-    throw Error{errc::unsupported,
-                "the PostgreSQL module cannot be opened: " + std::string(dlerror())};
-  }
-  const auto& found = *static_cast<const PostgresModule*>(symbol);
+  const auto& found = *static_cast<const PostgresModule*>(module_symbol(
+      {"holdfast-postgres.so", "PostgreSQL", "holdfast-postgres"}, "holdfast_postgres_module"));
   if (std::string_view{found.version} != version) {
-    throw Error{errc::unsupported, "the PostgreSQL module " + file + " is of version " +
-                                       found.version + ", this command of " + version};
+    throw Error{errc::unsupported, "the PostgreSQL module is of version " +
+                                       std::string{found.version} + ", this command of " + version};
   }
   return found;
 }

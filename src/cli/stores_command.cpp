@@ -19,12 +19,12 @@ int stores_command(Arguments arguments) {
   }
   for (const StoreKind& kind : store_kinds()) {
     if (json) {
-      const nlohmann::ordered_json object{{"scheme", kind.scheme},   {"built", kind.built},
+      const nlohmann::ordered_json object{{"scheme", kind.scheme},   {"missing", kind.missing},
                                           {"example", kind.example}, {"scope", kind.scope},
                                           {"queue", kind.queue},     {"promise", kind.promise}};
       std::cout << object.dump() << '\n';
     } else {
-      std::cout << kind.scheme << (kind.built ? "" : "  (not in this build)") << '\n'
+      std::cout << kind.scheme << (kind.missing.empty() ? "" : "  (" + kind.missing + ")") << '\n'
                 << table_text({{"  URL", kind.example},
                                {"  locks", kind.scope},
                                {"  waiting", kind.queue ? "first come, first served" : "by chance"},

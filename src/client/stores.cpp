@@ -4,6 +4,7 @@
 
 #include "base/store_url.hpp"
 #include "client/default_store.hpp"
+#include "client/module_store.hpp"
 #include "client/password.hpp"
 #include "store/memory/memory_store.hpp"
 #ifdef HOLDFAST_WITH_SQLITE
@@ -18,15 +19,68 @@ namespace holdfast {
 namespace {
 
 #ifdef HOLDFAST_WITH_SQLITE
-constexpr bool with_sqlite = true;
+constexpr const char* without_sqlite = "";
 #else
-constexpr bool with_sqlite = false;
+constexpr const char* without_sqlite = "built without SQLite";
 #endif
 #ifdef HOLDFAST_WITH_REDIS
-constexpr bool with_redis = true;
+constexpr const char* without_redis = "";
 #else
-constexpr bool with_redis = false;
+constexpr const char* without_redis = "built without Redis";
 #endif
+#ifdef HOLDFAST_WITH_POSTGRES
+constexpr bool with_postgres = true;
+#else
+constexpr bool with_postgres = false;
+#endif
+#ifdef HOLDFAST_WITH_ETCD
+constexpr bool with_etcd = true;
+#else
+constexpr bool with_etcd = false;
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+constexpr bool with_zookeeper = true;
+#else
+constexpr bool with_zookeeper = false;
+#endif
+
+// A store that is opened from a file of its own when a URL asks for it.
+struct ModuleStore {
+  const char* scheme;
+  bool built;
+  const char* library;  // without which it is not built
+  ModuleName module;
+};
+constexpr ModuleStore module_stores[] = {
+    {"postgres",
+     with_postgres,
+     "libpq",
+     {"holdfast-postgres.so", "PostgreSQL", "holdfast-postgres"}},
+    {"etcd", with_etcd, "gRPC", {"holdfast-etcd.so", "etcd", "holdfast-etcd"}},
+    {"zookeeper",
+     with_zookeeper,
+     "the ZooKeeper client",
+     {"holdfast-zookeeper.so", "ZooKeeper", "holdfast-zookeeper"}},
+};
+
+const ModuleStore* find_module_store(std::string_view scheme) {
+  for (const ModuleStore& store : module_stores) {
+    if (store.scheme == scheme) {
+      return &store;
+    }
+  }
+  return nullptr;
+}
+
+std::string missing_of(const ModuleStore& store) {
+  if (!store.built) {
+    return std::string{"built without "} + store.library;
+  }
+  return find_module(store.module).empty()
+             ? std::string{store.module.file} + " is not installed (Debian: the package " +
+                   store.module.package + ")"
+             : "";
+}
 
 constexpr const char* redis_promise =
     "survives holder crash, restart with persistence, network loss; a failover or a clock step "
@@ -35,7 +89,7 @@ constexpr const char* redis_promise =
 std::string known_schemes() {
   std::string list;
   for (const StoreKind& kind : store_kinds()) {
-    if (kind.built) {
+    if (kind.missing.empty()) {
       list += (list.empty() ? "" : ", ") + kind.scheme;
     }
   }
@@ -53,16 +107,25 @@ std::shared_ptr<StoreFactory> make_memory(const StoreUrl& url) {
 
 const std::vector<StoreKind>& store_kinds() {
   static const std::vector<StoreKind> kinds{
-      {"memory", "memory:NAME", "threads of one process", "ends with the process", true, true},
+      {"memory", "memory:NAME", "threads of one process", "ends with the process", true, ""},
       {"sqlite", "sqlite:///var/lib/app/locks.db", "processes of one host that may use the file",
        "survives holder crash, reboot, clock jumps; refused on network file systems", true,
-       with_sqlite},
+       without_sqlite},
       {"redis", "redis://user@db1:6379/0", "all hosts that reach the server", redis_promise, true,
-       with_redis},
+       without_redis},
       {"rediss", "rediss://db1:6379/0?tls_ca=/etc/ca.pem", "the same, over TLS", redis_promise,
-       true, with_redis},
+       true, without_redis},
       {"redis+unix", "redis+unix:///run/redis.sock",
-       "processes of one host that may use the socket", redis_promise, true, with_redis},
+       "processes of one host that may use the socket", redis_promise, true, without_redis},
+      {"postgres", "postgres://app@db1/app?mode=lease", "all hosts that reach the server",
+       "survives holder crash, restart, network loss; expiry is judged by the server's clock", true,
+       missing_of(module_stores[0])},
+      {"etcd", "etcd://n1:2379,n2,n3", "all hosts that reach the cluster",
+       "survives holder crash, restart, failover and partition of a minority", true,
+       missing_of(module_stores[1])},
+      {"zookeeper", "zookeeper://z1:2181,z2,z3/chroot", "all hosts that reach the ensemble",
+       "survives holder crash, restart, failover and partition of a minority", true,
+       missing_of(module_stores[2])},
   };
   return kinds;
 }
@@ -87,6 +150,9 @@ std::shared_ptr<StoreFactory> make_store_factory(std::string_view url,
     return make_redis_factory(parsed, password_for(parsed, password));
   }
 #endif
+  if (const ModuleStore* const found = find_module_store(parsed.scheme); found && found->built) {
+    return make_module_store(found->module, parsed, password_for(parsed, password));
+  }
   throw Error{errc::invalid_url,
               "this build has no store for " + parsed.scheme + ":; it has " + known_schemes()};
 }

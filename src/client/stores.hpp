@@ -22,7 +22,7 @@ struct StoreKind {
   std::string scope{};    // between whom it locks
   std::string promise{};  // what holds and what does not
   bool queue = false;     // first come, first served
-  bool built = false;     // this build has it
+  std::string missing{};  // not empty: what this installation lacks for it
 };
 const std::vector<StoreKind>& store_kinds();
 
