@@ -26,6 +26,13 @@ class Checker {
 
   virtual void hear(const Fact& fact, WorldTime now) = 0;
 
+  // Whose word a fact of the store is: that of the primary of reign `speaking`, while reign
+  // `latest` is the latest.
+  void heed(std::size_t speaking, std::size_t latest) {
+    reign_ = speaking;
+    deposed_ = speaking < latest;
+  }
+
   const std::string& name() const noexcept { return name_; }
   const std::vector<Violation>& violations() const noexcept { return violations_; }
   // What the design says cannot be promised, and how often it was seen.
@@ -36,9 +43,13 @@ class Checker {
     violations_.push_back({name_, now, std::move(what)});
   }
   void count(const std::string& what) { ++counts_[what]; }
+  std::size_t reign() const noexcept { return reign_; }
+  bool deposed() const noexcept { return deposed_; }  // a later primary has been made
 
  private:
   std::string name_;
+  std::size_t reign_ = 0;
+  bool deposed_ = false;
   std::vector<Violation> violations_{};
   std::map<std::string, std::uint64_t> counts_{};
 };

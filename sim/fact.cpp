@@ -109,6 +109,7 @@ struct Words {
     return node(f.node) + " has proclaimed " + f.value + " in " + f.name + ' ' +
            short_text(f.owner);
   }
+  std::string operator()(const Doubts& f) const { return node(f.node) + " doubts what it holds"; }
   std::string operator()(const Crashed& f) const { return node(f.node) + " crashed"; }
   std::string operator()(const Paused& f) const {
     return node(f.node) + (f.on ? " paused" : " resumed");
@@ -152,6 +153,13 @@ struct Words {
       line += ' ' + short_text(owner);
     }
     return line + (f.fences ? ", and its fences" : "");
+  }
+  std::string operator()(const StoreDeposed& f) const {
+    std::string line = "a deposed primary has its way with";
+    for (const OwnerId& owner : f.owners) {
+      line += ' ' + short_text(owner);
+    }
+    return line;
   }
   std::string operator()(const StoreHas& f) const {
     return "store has " + short_text(f.owner) + (f.waits ? " waiting for " : " holding ") + f.name +

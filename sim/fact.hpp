@@ -97,6 +97,9 @@ struct Proclaimed {  // the store has confirmed that the holder's record bears t
   OwnerId owner{};
   std::string value{};
 };
+struct Doubts {  // connected to a store again, or to another: what it holds may be lost
+  NodeId node = 0;
+};
 struct Crashed {
   NodeId node = 0;
 };
@@ -179,6 +182,12 @@ struct StoreForgot {
   bool queues_told = false;       // `queues` is all that is left of the queues, in order
   std::vector<StoreQueued> queues{};
   Instant at{};  // before its clock jumped
+  std::vector<OwnerId> gone{};  // those whose records are no more
+};
+// A primary that does not know of its successor granted, renewed, changed or took back something of
+// these owners: the store that counts will not hear of it (split brain, DESIGN §3).
+struct StoreDeposed {
+  std::vector<OwnerId> owners{};
 };
 struct StoreHas {  // seen by looking, now and then
   std::string name{};
@@ -210,10 +219,11 @@ struct Healed {};    // no faults from here on; everything must make progress
 struct Stuck {};     // the world goes round in circles without time passing
 struct Finished {};  // the last fact
 
-using Fact = std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Crashed,
-                          Paused, StoreGranted, StoreHolds, StoreRenewed, StoreQueued,
+using Fact = std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Doubts,
+                          Crashed, Paused, StoreGranted, StoreHolds, StoreRenewed, StoreQueued,
                           StoreDismissed, StoreAmended, StoreWithdrew, StoreMarked, StoreStands,
-                          StoreForgot, StoreHas, Wrote, Trouble, Healed, Stuck, Finished>;
+                          StoreForgot, StoreDeposed, StoreHas, Wrote, Trouble, Healed, Stuck,
+                          Finished>;
 
 std::string text(const Fact& fact);
 std::string short_text(const OwnerId& owner);  // enough of it to tell owners apart in a trace

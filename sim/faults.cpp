@@ -28,6 +28,7 @@ void Faults::begin() {
   plan(rates.restart, "restart", &Faults::restart);
   plan(rates.restart_empty, "empty restart", &Faults::restart_empty);
   plan(rates.fail_over, "failover", &Faults::fail_over);
+  plan(rates.primary_lost, "lost primary", &Faults::lose_primary);
   plan(rates.store_clock_jump, "store clock jump", &Faults::store_clock_jump);
   plan(rates.node_clock_change, "node clock change", &Faults::node_clock_change);
   plan(rates.operator_break, "break", &Faults::operator_break);
@@ -39,7 +40,7 @@ void Faults::begin() {
 void Faults::heal() {
   healed_ = true;
   around_.network.heal();
-  around_.server.heal();
+  around_.servers.heal();
   while (!lasting_.empty()) {
     end(lasting_.begin()->first);
   }
@@ -137,19 +138,13 @@ void Faults::node_clock_change() {
 // ---- the network -------------------------------------------------------------------------------
 
 void Faults::cut() {
-  const Place node = place_of_node(any_node().id());
-  Network& network = around_.network;
+  const NodeId node = any_node().id();
   const std::uint64_t which = around_.world.random().below(3);  // there, back, or both
-  const auto switch_to = [&network, node, which](bool on) {
-    if (which != 0) {
-      network.cut(Place::store, node, on);
-    }
-    if (which != 1) {
-      network.cut(node, Place::store, on);
-    }
+  const auto switch_to = [this, node, which](bool on) {
+    around_.servers.cut(node, which != 1, which != 0, on);
   };
   switch_to(true);
-  last("cut", {static_cast<NodeId>(node)}, lasting(seconds{15}), [switch_to] { switch_to(false); });
+  last("cut", {node}, lasting(seconds{15}), [switch_to] { switch_to(false); });
 }
 
 void Faults::clog() {
@@ -189,6 +184,66 @@ void Faults::fail_over() {
   const Duration skew = random.between(Duration{milliseconds{-100}}, Duration{milliseconds{100}});
   around_.server.fail_over(down, skew);
   last("failover", all(), down, [] {});
+}
+
+std::vector<NodeId> Faults::some() {
+  std::vector<NodeId> ids;
+  for (const NodeId id : all()) {
+    if (around_.world.random().chance(400)) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+// The primary is frozen, cut off with some of the nodes, or dead; after a while a replica takes
+// over; later the old one is back, takes itself for the primary, and is deposed.
+void Faults::lose_primary() {
+  Replicas& servers = around_.servers;
+  if (losing_primary_ || !servers.settled()) {
+    return;
+  }
+  losing_primary_ = true;
+  Random& random = around_.world.random();
+  const Duration detected = random.between(Duration{milliseconds{300}}, Duration{seconds{3}});
+  const Duration over = detected + lasting(seconds{12});
+  const Duration deposed = over + random.between(Duration{0}, Duration{seconds{2}});
+  ModelServer& old = servers.primary();
+  switch (random.below(3)) {
+    case 0:
+      old.freeze();
+      last("frozen primary", {}, over, [&old] { old.thaw(); });
+      break;
+    case 1: {
+      const std::vector<NodeId> behind = some();
+      servers.split(behind, options_.nodes, true);
+      last("left with the old primary", behind, over, [this, behind] {
+        around_.servers.split(behind, options_.nodes, false);
+      });
+      break;
+    }
+    default:
+      old.go_down(over);
+      last("dead primary", {}, over, [&old, empty = random.chance(500)] {
+        if (empty && old.deposed()) {
+          old.forget();
+        }
+      });
+  }
+  const ServerOptions& server = options_.server;
+  const bool scarce = server.acks + server.min_replicas > 0;
+  last(scarce ? "too few replicas" : "no primary", all(), scarce ? deposed : detected, [] {});
+  around_.world.after(detected, [this] {
+    if (!healed_) {
+      around_.servers.promote();
+    }
+  });
+  around_.world.after(deposed, [this] {
+    losing_primary_ = false;
+    if (!healed_) {
+      around_.servers.depose_others();
+    }
+  });
 }
 
 void Faults::store_clock_jump() {

@@ -44,6 +44,7 @@ class Faults {
   void restart();
   void restart_empty();
   void fail_over();
+  void lose_primary();
   void store_clock_jump();
   void node_clock_change();
   void operator_break();
@@ -51,6 +52,7 @@ class Faults {
   Node& any_node();
   std::vector<NodeId> all() const;
   Duration lasting(Duration longest);
+  std::vector<NodeId> some();
 
   struct Lasting {
     std::string what{};
@@ -62,6 +64,7 @@ class Faults {
   const Options& options_;
   std::vector<std::unique_ptr<Node>>& nodes_;
   bool healed_ = false;
+  bool losing_primary_ = false;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, Lasting> lasting_{};
 };

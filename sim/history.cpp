@@ -4,10 +4,11 @@
 
 namespace holdfast::sim {
 
-void History::record(const Fact& fact) {
-  world_.note(text(fact));
+void History::record(const Fact& fact, std::size_t reign) {
+  world_.note(reign < reign_ ? text(fact) + " [deposed]" : text(fact));
   for (const auto& checker : checkers_) {
     const std::size_t before = checker->violations().size();
+    checker->heed(reign, reign_);
     checker->hear(fact, world_.now());
     for (std::size_t i = before; i < checker->violations().size(); ++i) {
       world_.note("VIOLATION of " + checker->name() + ": " + checker->violations()[i].what);

@@ -21,7 +21,11 @@ class History {
   ~History() = default;
 
   void add(std::unique_ptr<Checker> checker) { checkers_.push_back(std::move(checker)); }
-  void record(const Fact& fact);
+  void record(const Fact& fact) { record(fact, reign_); }
+  // What a primary of that reign says or does.
+  void record(const Fact& fact, std::size_t reign);
+  std::size_t reign() const noexcept { return reign_; }
+  std::size_t begin_reign() { return ++reign_; }  // a replica becomes the primary
   void count(const std::string& what) { ++counts_[what]; }
 
   // In the order of time.
@@ -32,6 +36,7 @@ class History {
 
  private:
   World& world_;
+  std::size_t reign_ = 0;
   std::vector<std::unique_ptr<Checker>> checkers_{};
   std::map<std::string, std::uint64_t> counts_{};
 };

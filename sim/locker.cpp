@@ -24,7 +24,7 @@ Locker::Locker(Surroundings& around, NodeId node, SimClock& clock, SimRuntime& r
 
 std::unique_ptr<Store> Locker::open_store(bool listens) {
   return std::make_unique<ModelStore>(
-      around_.world, around_.network, around_.server, around_.history, runtime_,
+      around_.world, around_.network, around_.servers, around_.history, runtime_,
       ModelStoreOptions{.node = node_, .client_id = client_id_, .listens = listens});
 }
 

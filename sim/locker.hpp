@@ -8,6 +8,7 @@
 #include "sim/model_server.hpp"
 #include "sim/model_store.hpp"
 #include "sim/network.hpp"
+#include "sim/replicas.hpp"
 #include "sim/runtime.hpp"
 
 #include <functional>
@@ -26,7 +27,8 @@ struct Surroundings {
   World& world;
   Network& network;
   History& history;
-  ModelServer& server;
+  ModelServer& server;  // the one, or the first of several
+  Replicas& servers;
   Database& database;
   std::uint64_t next_client_id = 1;
   AttemptId next_attempt = 1;

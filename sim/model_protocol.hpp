@@ -48,6 +48,11 @@ using Request = std::variant<AcquireRequest, AcquireAllRequest, RenewRequest, Am
 using Answer = std::variant<Failed, AcquireReply, AcquireAllReply, std::vector<RenewReply>,
                             AmendReply, WithdrawReply, BreakReply, InspectReply, ListReply>;
 
+// Of the claims in it; none for what only looks, and for an operator's break.
+std::vector<OwnerId> owners_of(const Request& request);
+// Somebody was granted something, or renewed it.
+bool says_yes(const Answer& answer);
+
 // The node's end of a connection. Called by the network, whatever the node is doing just then.
 class ConnectionEnd {
  public:

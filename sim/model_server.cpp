@@ -1,5 +1,7 @@
 #include "sim/model_server.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <algorithm>
 
 namespace holdfast::sim {
@@ -12,13 +14,15 @@ constexpr std::size_t list_limit = 100;
 
 }  // namespace
 
-ModelServer::ModelServer(World& world, Network& network, History& history, ServerOptions options)
+ModelServer::ModelServer(World& world, Network& network, History& history, ServerOptions options,
+                         Place place)
     : world_(world),
       network_(network),
       history_(history),
       options_(options),
-      clock_(world, clock_start, options.drift_ppm) {
-  if (options_.replication_lag > Duration{0}) {
+      place_(place),
+      clock_(world, clock_start + options.ahead, options.drift_ppm) {
+  if (options_.replication_lag > Duration{0} && options_.replicas == 0) {
     replicate();
   }
 }
@@ -31,7 +35,7 @@ LockTable::Reading ModelServer::reading() const {
 // ---- connections -------------------------------------------------------------------------------
 
 void ModelServer::connect(std::shared_ptr<Connection> connection) {
-  if (!up_) {
+  if (!up_ || !leads_) {
     reply(connection, &ConnectionEnd::refused);
     return;
   }
@@ -65,16 +69,39 @@ void ModelServer::receive(std::shared_ptr<Connection> connection, std::uint64_t 
 
 void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::uint64_t id,
                           Request request) {
-  if (const auto* acquire = std::get_if<AcquireRequest>(&request)) {
-    homes_[acquire->claim.owner] = connection->client_id;
-  } else if (const auto* all = std::get_if<AcquireAllRequest>(&request)) {
-    for (const Claim& claim : all->claims) {
-      homes_[claim.owner] = connection->client_id;
+  if (std::holds_alternative<AcquireRequest>(request) ||
+      std::holds_alternative<AcquireAllRequest>(request)) {
+    for (const OwnerId& owner : owners_of(request)) {
+      homes_[owner] = connection->client_id;
     }
   }
+  if (!enough_replicas()) {
+    send_answer({0, connection, id, Failed{errc::store_unavailable, false, "too few replicas"}, {}});
+    return;
+  }
+  own_up(request);
   Answer answer = run(request, *connection);
-  network_.send(Place::store, connection->place, connection->id,
-                [connection, id, answer = std::move(answer)]() mutable {
+  ++offset_;
+  const bool waits = must_be_acknowledged(request, answer);
+  Owed owed{offset_, connection, id, std::move(answer), owners_of(request)};
+  if (!waits) {
+    send_answer(std::move(owed));
+    return;
+  }
+  const std::uint64_t number = ++last_owed_;
+  owed_.emplace(number, std::move(owed));
+  world_.after(options_.acks_timeout, [this, number] { give_up_on_replicas(number); });
+}
+
+void ModelServer::send_answer(Owed owed) {
+  if (says_yes(owed.answer)) {
+    for (const OwnerId& owner : owed.owners) {
+      unconfirmed_.erase(owner);
+    }
+  }
+  const auto connection = owed.connection;
+  network_.send(place_, connection->place, connection->id,
+                [connection, id = owed.id, answer = std::move(owed.answer)] {
                   if (connection->client != nullptr) {
                     connection->client->answered(id, answer);
                   }
@@ -83,7 +110,7 @@ void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::ui
 
 void ModelServer::reply(const std::shared_ptr<Connection>& connection,
                         void (ConnectionEnd::*what)()) {
-  network_.send(Place::store, connection->place, connection->id, [connection, what] {
+  network_.send(place_, connection->place, connection->id, [connection, what] {
     if (connection->client != nullptr) {
       (connection->client->*what)();
     }
@@ -109,7 +136,7 @@ void ModelServer::send_wake(const OwnerId& owner, const StoreEvent& event) {
                                                                  : beat->second.liveness * 3);
     }
     world_.after(late, [this, connection, event] {
-      network_.send(Place::store, connection->place, connection->id, [connection, event] {
+      network_.send(place_, connection->place, connection->id, [connection, event] {
         if (connection->client != nullptr) {
           connection->client->told(event);
         }
@@ -124,11 +151,11 @@ void ModelServer::look() {
   for (const NameView& name : everything().names) {
     for (const Holder& holder : name.holders) {
       if (!holder.released) {
-        history_.record(StoreHas{name.name, holder.owner, false, holder.value});
+        record(StoreHas{name.name, holder.owner, false, holder.value});
       }
     }
     for (const Waiter& waiter : name.waiters) {
-      history_.record(StoreHas{name.name, waiter.owner, true});
+      record(StoreHas{name.name, waiter.owner, true});
     }
   }
 }
@@ -164,7 +191,7 @@ void ModelServer::record_loss(std::string why, const Sight& before, bool replace
       forgot.queues.push_back(state_.beats.at(waiter.owner));
     }
   }
-  history_.record(forgot);
+  record(forgot);
   last_ends_.clear();
   for (const NameView& name : after) {
     record_ends(name);
@@ -200,6 +227,7 @@ void ModelServer::thaw() {
 }
 
 void ModelServer::go_down(Duration down) {
+  owed_.clear();
   up_ = false;
   frozen_ = false;
   sockets_.clear();

@@ -13,8 +13,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -24,11 +26,21 @@ struct ServerOptions {
   int wake_lost_per_mille = 0;
   int wake_late_per_mille = 0;
   int wake_doubled_per_mille = 0;
+  std::size_t replicas = 0;  // servers that can take over while this one lives on
+  // So many of them must have a grant or a renewal before it is answered, or it is a shortfall.
+  std::size_t acks = 0;
+  Duration acks_timeout = std::chrono::milliseconds{500};
+  // So many of them must have been heard of lately, or nothing is changed.
+  std::size_t min_replicas = 0;
+  Duration min_replicas_max_lag = std::chrono::seconds{1};
+  Duration skew{};   // how far apart the clocks of the servers may be
+  Duration ahead{};  // of true time, at first
 };
 
 class ModelServer {
  public:
-  ModelServer(World& world, Network& network, History& history, ServerOptions options);
+  ModelServer(World& world, Network& network, History& history, ServerOptions options,
+              Place place = Place::store);
   ModelServer(const ModelServer&) = delete;
   ModelServer& operator=(const ModelServer&) = delete;
   ~ModelServer() = default;
@@ -47,19 +59,48 @@ class ModelServer {
   void fail_over(Duration down, Duration skew);
   void jump_clock(Duration by);
   void operator_breaks(const std::string& name, BreakMode mode);
+  void go_down(Duration down);  // as kill -9; its memory is there when it comes back
   void heal();  // up, not frozen, no more wake-ups lost, late or doubled
+
+  // ---- replication: sim/replicas ----
+  struct State {
+    LockTable table{};
+    std::map<OwnerId, StoreQueued> beats{};
+  };
+  struct Snapshot {
+    std::size_t reign = 0;
+    std::uint64_t offset = 0;
+    std::shared_ptr<const State> state{};
+  };
+  bool leads() const noexcept { return leads_; }  // takes itself for the primary
+  std::size_t reign() const noexcept { return reign_; }
+  bool deposed() const noexcept { return leads_ && reign_ < history_.reign(); }
+  std::uint64_t offset() const noexcept { return offset_; }
+  Snapshot snapshot() const;
+  bool take(const Snapshot& snapshot);  // as a replica; false: it does not
+  void acknowledged(Place replica, std::uint64_t offset);
+  // Becomes the primary of reign `reign`, as which it knows what has reached it of `before`.
+  void promote(const ModelServer& before, std::size_t reign);
+  void follow();  // is a replica from now on
+  void forget();  // as after a restart without memory
 
   // Records StoreHas for everything that is in the store now.
   void look();
   const SimClock& clock() const noexcept { return clock_; }
   bool up() const noexcept { return up_; }
+  bool frozen() const noexcept { return frozen_; }
+  Place place() const noexcept { return place_; }
 
  private:
-  struct State {
-    LockTable table{};
-    std::map<OwnerId, StoreQueued> beats{};
+  struct Owed {  // an answer that waits for replicas
+    std::uint64_t offset = 0;
+    std::shared_ptr<Connection> connection{};
+    std::uint64_t id = 0;
+    Answer answer{};
+    std::vector<OwnerId> owners{};  // of the claims that it answers
   };
 
+  void record(const Fact& fact) { history_.record(fact, reign_); }
   LockTable::Reading reading() const;
   void execute(const std::shared_ptr<Connection>& connection, std::uint64_t id, Request request);
   Answer run(const Request& request, const Connection& connection);
@@ -82,7 +123,16 @@ class ModelServer {
   void send_wake(const OwnerId& owner, const StoreEvent& event);
   void reply(const std::shared_ptr<Connection>& connection, void (ConnectionEnd::*what)());
   void replicate();
-  void go_down(Duration down);
+  void send_answer(Owed owed);
+  bool enough_replicas() const;
+  bool must_be_acknowledged(const Request& request, const Answer& answer) const;
+  std::size_t replicas_with(std::uint64_t offset) const;
+  void send_acknowledged();
+  void give_up_on_replicas(std::uint64_t number);
+  void own_up(const Request& request);
+  // Whether, for what was promised in `before`, the state is as good.
+  bool is_kept(const Holder& had, const NameView* has) const;
+  std::vector<OwnerId> lost_by_promotion(const ModelServer& before);
   // Records what `before` had and the state has not, or not for as long. `shortened`: the places
   // in the queues too.
   struct Sight {
@@ -96,6 +146,7 @@ class ModelServer {
   Network& network_;
   History& history_;
   ServerOptions options_;
+  Place place_;
   SimClock clock_;
   State state_{};
   std::shared_ptr<const State> replica_ = std::make_shared<State>();
@@ -113,6 +164,18 @@ class ModelServer {
   std::map<std::string, StoreStands> last_stands_{};
   Fence greatest_ = Fence::none;
   Fence forgotten_ = Fence::none;  // the greatest fence that may be missing from the state
+
+  bool leads_ = true;
+  std::size_t reign_ = 0;
+  std::uint64_t offset_ = 0;  // how many changes the state has seen
+  struct Ack {
+    std::uint64_t offset = 0;
+    WorldTime at{};
+  };
+  std::map<Place, Ack> acks_{};
+  std::uint64_t last_owed_ = 0;
+  std::map<std::uint64_t, Owed> owed_{};
+  std::set<OwnerId> unconfirmed_{};  // were handed a name, and it is not known that replicas know
 };
 
 }  // namespace holdfast::sim

@@ -40,6 +40,9 @@ Answer ModelServer::run(const AcquireRequest& request, LockTable::Reading at) {
   LockTable::Notices notices;
   const Claim& claim = request.claim;
   AcquireReply answer = state_.table.acquire(claim, request.queueing, at, notices);
+  if (std::holds_alternative<AlreadyDone>(answer)) {
+    record(StoreDismissed{claim.name, claim.owner});  // and those behind it are served
+  }
   // A holder that asks again serves nobody, nor does an owner that has withdrawn.
   bool served = std::holds_alternative<Queued>(answer) || !notices.empty();
   if (const auto* granted = std::get_if<Granted>(&answer)) {
@@ -48,12 +51,10 @@ Answer ModelServer::run(const AcquireRequest& request, LockTable::Reading at) {
   } else {
     tell(notices);
   }
-  if (std::holds_alternative<AlreadyDone>(answer)) {
-    history_.record(StoreDismissed{claim.name, claim.owner});
-  } else if (std::holds_alternative<Queued>(answer)) {
+  if (std::holds_alternative<Queued>(answer)) {
     const StoreQueued queued{claim.name, claim.owner, claim.liveness, at.now, use_of(claim)};
     state_.beats[claim.owner] = queued;
-    history_.record(queued);
+    record(queued);
   }
   record_state(claim.name, served);
   return answer;
@@ -80,7 +81,7 @@ Answer ModelServer::run(const RenewRequest& request, LockTable::Reading at) {
     answers.push_back(state_.table.renew(claim, at, notices));
     tell(notices);
     if (std::holds_alternative<Renewed>(answers.back())) {
-      history_.record(StoreRenewed{claim.name, claim.owner});
+      record(StoreRenewed{claim.name, claim.owner});
     }
     record_state(claim.name, true);
   }
@@ -92,7 +93,7 @@ Answer ModelServer::run(const AmendRequest& request, LockTable::Reading at) {
   const Claim& claim = request.claim;
   const AmendReply answer = state_.table.amend(claim, at, notices);
   if (std::holds_alternative<Amended>(answer)) {
-    history_.record(StoreAmended{claim.name, claim.owner, claim.mode});
+    record(StoreAmended{claim.name, claim.owner, claim.mode});
   }
   tell(notices);
   record_state(claim.name, true);
@@ -112,9 +113,9 @@ Answer ModelServer::run(const WithdrawRequest& request, LockTable::Reading at) {
       withdrew.ended.push_back(owner);
     }
   }
-  history_.record(withdrew);
+  record(withdrew);
   if (const auto by = state_.table.done_by(claim.name, claim.run_id, at); by && !was_done) {
-    history_.record(
+    record(
         StoreMarked{claim.name, claim.run_id, *by, at.now, at.now + request.options.remember});
   }
   tell(notices);
@@ -131,7 +132,7 @@ Answer ModelServer::run(const BreakRequest& request, LockTable::Reading at) {
     for (const Holder& holder : done.holders) {
       forgot.owners.push_back(holder.owner);
     }
-    history_.record(forgot);
+    record(forgot);
   }
   tell(notices);
   record_state(request.name, true);
@@ -158,12 +159,16 @@ void ModelServer::tell(const LockTable::Notices& notices,
         recorded = true;
       }
       const StoreQueued& beat = state_.beats.at(handed->owner);
+      unconfirmed_.insert(handed->owner);
+      if (deposed()) {
+        record(StoreDeposed{{handed->owner}});
+      }
       record_grant({beat.name, handed->owner, handed->fence, true, {}, beat.use, handed->floor});
       send_wake(handed->owner, notice);
     } else if (const auto* broken = std::get_if<MarkedBroken>(&notice)) {
       send_wake(broken->owner, notice);
     } else if (const auto* hint = std::get_if<MaybeFree>(&notice)) {
-      history_.record(StoreDismissed{state_.beats.at(hint->owner).name, hint->owner});
+      record(StoreDismissed{state_.beats.at(hint->owner).name, hint->owner});
       send_wake(hint->owner, notice);
     }
   }
@@ -179,12 +184,12 @@ void ModelServer::record_grant(StoreGranted granted) {
   }
   last = granted.fence;
   if (reading().unix_us <= to_int(forgotten_)) {
-    history_.record(
+    record(
         StoreForgot{"the clock is behind a forgotten fence", {}, true, false, false, {}});
   }
   greatest_ = std::max(greatest_, granted.fence);
   granted.at = clock_.now();
-  history_.record(granted);
+  record(granted);
 }
 
 void ModelServer::record_state(const std::string& name, bool served) {
@@ -206,7 +211,7 @@ void ModelServer::record_ends(const NameView& view) {
     ends[holder.owner] = until;
     const auto known = last.find(holder.owner);
     if (known == last.end() || known->second != until) {
-      history_.record(StoreHolds{view.name, holder.owner, until});
+      record(StoreHolds{view.name, holder.owner, until});
     }
   }
   last = std::move(ends);
@@ -228,7 +233,7 @@ void ModelServer::record_stand(const NameView& view) {
   StoreStands& last = last_stands_[view.name];
   if (last != stands) {
     last = stands;
-    history_.record(stands);
+    record(stands);
   }
 }
 

@@ -41,16 +41,22 @@ Answer unknown() {
 
 }  // namespace
 
-ModelStore::ModelStore(World& world, Network& network, ModelServer& server, History& history,
+ModelStore::ModelStore(World& world, Network& network, Replicas& servers, History& history,
                        Runtime& runtime, ModelStoreOptions options)
     : world_(world),
       network_(network),
-      server_(server),
+      servers_(servers),
+      server_(&servers.primary()),
       history_(history),
       runtime_(runtime),
-      options_(options) {}
+      options_(options) {
+  servers_.add(*this);
+}
 
-ModelStore::~ModelStore() { close(); }
+ModelStore::~ModelStore() {
+  close();
+  servers_.remove(*this);
+}
 
 Capabilities ModelStore::capabilities() const {
   return {.queue = true,
@@ -169,8 +175,8 @@ void ModelStore::transmit(std::uint64_t id, Pending& pending) {
   pending.sent = true;
   connection_->client_clock = runtime_.now();
   network_.send(
-      place_of_node(options_.node), Place::store, connection_->id,
-      [&server = server_, connection = connection_, id, request = std::move(pending.request)] {
+      place_of_node(options_.node), server_->place(), connection_->id,
+      [&server = *server_, connection = connection_, id, request = std::move(pending.request)] {
         server.receive(connection, id, request);
       });
 }
@@ -204,12 +210,13 @@ void ModelStore::connect() {
   state_ = State::connecting;
   connection_ = std::make_shared<Connection>();
   connection_->client = this;
-  connection_->id = server_.next_connection_id();
+  server_ = &servers_.named_for(options_.node);
+  connection_->id = servers_.next_connection_id();
   connection_->place = place_of_node(options_.node);
   connection_->client_id = options_.client_id;
   connection_->listens = options_.listens;
-  network_.send(connection_->place, Place::store, connection_->id,
-                [&server = server_, connection = connection_] { server.connect(connection); });
+  network_.send(connection_->place, server_->place(), connection_->id,
+                [&server = *server_, connection = connection_] { server.connect(connection); });
   connect_timer_ =
       runtime_.call_at(runtime_.now() + options_.op_timeout, [this] { break_connection(); });
 }
@@ -219,11 +226,24 @@ void ModelStore::connect_later() {
   connect_timer_ = runtime_.call_at(runtime_.now() + delay, [this] { connect(); });
 }
 
-void ModelStore::break_connection() {
+void ModelStore::primary_switched() {
+  runtime_.post([this] {
+    const bool linked = state_ == State::connecting || state_ == State::connected;
+    if (linked && &servers_.named_for(options_.node) != server_) {
+      break_connection(true);
+    }
+  });
+}
+
+void ModelStore::break_connection(bool at_once) {
   runtime_.cancel(connect_timer_);
   connection_->client = nullptr;
   state_ = State::connecting;
-  connect_later();
+  if (at_once) {
+    connect();
+  } else {
+    connect_later();
+  }
   std::vector<std::uint64_t> unanswered;
   for (const auto& [id, pending] : pending_) {
     if (pending.sent) {
@@ -257,6 +277,7 @@ void ModelStore::accepted() {
       }
     }
     if (std::exchange(was_connected_, true) && listener_) {
+      history_.record(Doubts{options_.node});
       listener_(Doubt{});
     }
   });

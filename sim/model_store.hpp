@@ -7,6 +7,7 @@
 #include "sim/model_protocol.hpp"
 #include "sim/model_server.hpp"
 #include "sim/network.hpp"
+#include "sim/replicas.hpp"
 
 #include <holdfast/store.hpp>
 
@@ -22,10 +23,10 @@ struct ModelStoreOptions {
   Duration op_timeout = std::chrono::seconds{2};
 };
 
-class ModelStore final : public Store, private ConnectionEnd {
+class ModelStore final : public Store, private ConnectionEnd, private Follower {
  public:
-  ModelStore(World& world, Network& network, ModelServer& server, History& history,
-             Runtime& runtime, ModelStoreOptions options);
+  ModelStore(World& world, Network& network, Replicas& servers, History& history, Runtime& runtime,
+             ModelStoreOptions options);
   ~ModelStore() override;
 
   Capabilities capabilities() const override;
@@ -62,12 +63,16 @@ class ModelStore final : public Store, private ConnectionEnd {
   void answered(std::uint64_t request, Answer answer) override;
   void told(StoreEvent event) override;
 
+  NodeId node() const override { return options_.node; }
+  void primary_switched() override;
+
   void record(Verb verb, const Claim& claim);
   void start(Request request, UniqueFunction<void(Answer)> done);
   void transmit(std::uint64_t id, Pending& pending);
   void connect();
   void connect_later();
-  void break_connection();
+  // `at_once`: else another one is made after a while.
+  void break_connection(bool at_once = false);
   void timed_out(std::uint64_t id);
   void finish(std::uint64_t id, Answer answer);
   // Runs `event` on the node if by then this connection is still the one.
@@ -75,7 +80,8 @@ class ModelStore final : public Store, private ConnectionEnd {
 
   World& world_;
   Network& network_;
-  ModelServer& server_;
+  Replicas& servers_;
+  ModelServer* server_;  // of the connection
   History& history_;
   Runtime& runtime_;
   ModelStoreOptions options_;

@@ -18,8 +18,7 @@ void Network::send(Place from, Place to, std::uint64_t connection, UniqueFunctio
     path.waiting.push_back(std::move(message));
     return;
   }
-  const bool from_server = from == Place::store || from == Place::database;
-  if (from_server && random.chance(options_.doubled_per_mille)) {
+  if (!is_node(from) && random.chance(options_.doubled_per_mille)) {
     carry(path, message);
   }
   carry(path, std::move(message));

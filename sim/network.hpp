@@ -22,8 +22,18 @@
 
 namespace holdfast::sim {
 
-enum class Place : std::uint16_t { store = 0xfffe, database = 0xffff };  // nodes count from 0
+enum class Place : std::uint16_t {  // nodes count from 0, further servers from `servers`
+  servers = 0xff00,
+  sentinels = 0xfffd,
+  store = 0xfffe,
+  database = 0xffff
+};
 constexpr Place place_of_node(std::size_t node) { return static_cast<Place>(node); }
+constexpr Place place_of_server(std::size_t server) {  // 0 is the store, if there is but one
+  return server == 0 ? Place::store
+                     : static_cast<Place>(static_cast<std::size_t>(Place::servers) + server);
+}
+constexpr bool is_node(Place place) { return place < Place::servers; }
 
 struct NetworkOptions {
   Duration latency_min = std::chrono::microseconds{50};
@@ -45,6 +55,7 @@ class Network {
 
   void set_options(NetworkOptions options) { options_ = options; }
   void cut(Place from, Place to, bool on) { link(from, to).cut = on; }
+  bool is_cut(Place from, Place to) { return link(from, to).cut; }
   void clog(Place from, Place to, bool on);
   // Called for each message that vanishes.
   void when_lost(std::function<void(Place from, Place to)> told) { lost_ = std::move(told); }

@@ -149,6 +149,30 @@ void draw_faults(Options& options, Random& random) {
   }
 }
 
+// A primary with replicas, which is lost now and then.
+void draw_replicas(Options& options, Random& random) {
+  const bool all_acknowledge = options.scenario == "replica-acks";
+  if (!all_acknowledge && options.scenario != "sentinel") {
+    return;
+  }
+  ServerOptions& server = options.server;
+  server.replicas = static_cast<std::size_t>(random.between(1, 2));
+  server.acks = all_acknowledge ? server.replicas : static_cast<std::size_t>(random.below(2));
+  server.min_replicas = random.chance(250) ? 1 : 0;
+  server.replication_lag =
+      random.between(Duration{milliseconds{5}},
+                     server.acks > 0 ? Duration{milliseconds{50}} : Duration{seconds{1}});
+  Workload& work = options.work;
+  work.ttl_min = std::max<Duration>(work.ttl_min, seconds{1});
+  work.ttl_max = std::max(work.ttl_max, work.ttl_min);
+  server.skew = work.ttl_min / 50;
+  options.faults.primary_lost = random.between(Duration{seconds{4}}, Duration{seconds{25}});
+  options.faults.pause = maybe(random, 300, seconds{5}, seconds{20});
+  options.faults.crash = maybe(random, 200, seconds{5}, seconds{20});
+  options.faults.cut = maybe(random, 200, seconds{5}, seconds{20});
+  draw_network_faults(options, random, 150);
+}
+
 class Lines {
  public:
   Lines& operator()(std::string_view what, const auto& value) {
@@ -181,6 +205,8 @@ const std::vector<Scenario>& scenarios() {
       {"partitions", "nodes cut off, one way or both, clogged; a store that freezes and thaws"},
       {"loss", "lost, doubled and reordered messages; lost, late and doubled wake-ups"},
       {"failover", "a replica takes over without the last grants"},
+      {"sentinel", "a primary that is frozen, cut off with some clients, or dead; then a replica"},
+      {"replica-acks", "the same, and every replica has to have a grant before it counts"},
       {"clocks", "drift to the limit, clocks that jump, on nodes and in the store"},
       {"crashes", "nodes and the store crash and come back, with and without memory"},
   };
@@ -211,6 +237,7 @@ Options draw_options(std::uint64_t seed, std::string_view scenario) {
   options.network.slow_max = std::min<Duration>(options.work.ttl_min * 3 / 4, seconds{2});
   options.server.replication_lag = random.between(Duration{milliseconds{1}}, seconds{1});
   draw_faults(options, random);
+  draw_replicas(options, random);
   return options;
 }
 
@@ -248,6 +275,11 @@ std::string text(const Options& options) {
   lines("clog every", faults.clog)("freeze every", faults.freeze);
   lines("restart every", faults.restart)("empty restart every", faults.restart_empty);
   lines("failover every", faults.fail_over)("replica behind", options.server.replication_lag);
+  lines("primary lost every", faults.primary_lost)("servers apart", options.server.skew);
+  if (options.server.replicas > 0) {
+    lines("replicas", options.server.replicas)("acks", options.server.acks);
+    lines("min replicas", options.server.min_replicas);
+  }
   lines("store clock jump every", faults.store_clock_jump);
   lines("node clock change every", faults.node_clock_change);
   lines("break every", faults.operator_break);

@@ -63,6 +63,7 @@ struct FaultRates {
   Duration restart{};        // the store, with its memory
   Duration restart_empty{};  // the store, without
   Duration fail_over{};
+  Duration primary_lost{};  // of several servers
   Duration store_clock_jump{};
   Duration node_clock_change{};
   Duration operator_break{};

@@ -33,8 +33,9 @@ Universe::Universe(Options the_options)
       history(world),
       server(world, network, history,
              with_drift(options.server, world.random(), options.drift_ppm)),
+      servers(world, network, history, server, options.server),
       database(network, history),
-      around{world, network, history, server, database},
+      around{world, network, history, server, servers, database},
       faults(around, options, nodes) {
   add_checkers();
   for (NodeId id = 0; id < options.nodes; ++id) {
@@ -62,13 +63,17 @@ void Universe::add_checkers() {
   history.add(make_order_checker());
   history.add(make_loss_checker(late));
   history.add(make_needless_loss_checker(recovery_max));
+  // There and back, and what of the answer is about others may wait for replicas.
+  history.add(make_told_checker(options.network.latency_max * 2 + late +
+                                (options.server.acks > 0 ? options.server.acks_timeout * 2
+                                                         : Duration{0})));
   history.add(make_deadline_checker(late));
   history.add(make_progress_checker());
 }
 
 void Universe::look_at_store() {
-  if (server.up()) {
-    server.look();
+  if (servers.primary().up()) {
+    servers.primary().look();
   }
   world.after(look_every, [this] { look_at_store(); });
 }

@@ -9,6 +9,7 @@
 #include "sim/network.hpp"
 #include "sim/node.hpp"
 #include "sim/options.hpp"
+#include "sim/replicas.hpp"
 #include "sim/world.hpp"
 
 #include <memory>
@@ -33,7 +34,8 @@ class Universe {
   World world;
   Network network;
   History history;
-  ModelServer server;
+  ModelServer server;  // the store, or the first of its servers
+  Replicas servers;
   Database database;
   Surroundings around;
   std::vector<std::unique_ptr<Node>> nodes{};

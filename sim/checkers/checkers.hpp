@@ -29,6 +29,8 @@ std::unique_ptr<Checker> make_order_checker();
 std::unique_ptr<Checker> make_loss_checker(Duration late);
 // `bound`: after this long without trouble a watchdog must have got through.
 std::unique_ptr<Checker> make_needless_loss_checker(Duration bound);
+// `bound`: a round trip to the new primary.
+std::unique_ptr<Checker> make_told_checker(Duration bound);
 std::unique_ptr<Checker> make_deadline_checker(Duration late);
 std::unique_ptr<Checker> make_progress_checker();
 

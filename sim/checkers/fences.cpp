@@ -1,4 +1,5 @@
-// For one name a later grant has a greater fence, and a holder has the fence of its grant. A store
+// For one name a later grant has a greater fence, and a holder has the fence of its grant. Of two
+// primaries in a split brain each keeps this for itself. A store
 // that lost its fence state and whose clock is not past the greatest fence cannot keep this
 // (DESIGN §3): such grants are counted.
 #include "sim/checkers/checkers.hpp"
@@ -17,13 +18,23 @@ class Fences final : public Checker {
     if (const auto* granted = std::get_if<StoreGranted>(&fact)) {
       grant(*granted, now);
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
-      forgotten_ = forgotten_ || forgot->fences;
+      inherit();
+      bool& forgotten = forgotten_[reign()];
+      forgotten = forgotten || forgot->fences;
     } else if (const auto* trusts = std::get_if<Trusts>(&fact)) {
       trust(*trusts, now);
     }
   }
 
  private:
+  // A new primary goes on from where the one before it was; from then on each counts for itself.
+  void inherit() {
+    if (reign() > newest_) {
+      last_[reign()] = last_[newest_];
+      newest_ = reign();
+    }
+  }
+
   // A replica that knows a holder as a waiter only may grant to it once more, under a greater fence
   // that the holder does not hear of: it goes on with the smaller one, which guards refuse.
   void trust(const Trusts& trusts, WorldTime now) {
@@ -37,25 +48,27 @@ class Fences final : public Checker {
 
   void grant(const StoreGranted& granted, WorldTime now) {
     of_owner_[granted.owner].push_back(granted.fence);
-    Fence& last = last_[granted.name];
+    Fence& last = last_[reign()][granted.name];
+    bool& forgotten = forgotten_[reign()];
     if (to_int(granted.fence) <= 0) {
       object(now, "a fence of " + granted.name + " is not positive");
     }
     if (granted.fence <= last) {
-      if (forgotten_) {
+      if (forgotten) {
         count("fences that did not rise after the store forgot them");
       } else {
         object(now, "fence " + std::to_string(to_int(granted.fence)) + " of " + granted.name +
                         " is not above " + std::to_string(to_int(last)));
       }
     }
-    forgotten_ = false;
+    forgotten = false;
     last = std::max(last, granted.fence);
   }
 
-  std::map<std::string, Fence> last_{};
+  std::size_t newest_ = 0;
+  std::map<std::size_t, std::map<std::string, Fence>> last_{};  // by reign
   std::map<OwnerId, std::vector<Fence>> of_owner_{};
-  bool forgotten_ = false;
+  std::map<std::size_t, bool> forgotten_{};
 };
 
 }  // namespace

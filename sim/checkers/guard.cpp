@@ -26,6 +26,8 @@ class Guard final : public Checker {
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
       fences_forgotten_ = fences_forgotten_ || forgot->fences;
+    } else if (std::holds_alternative<StoreDeposed>(fact)) {
+      fences_forgotten_ = true;  // its clock may be ahead, and so are its fences
     }
   }
 

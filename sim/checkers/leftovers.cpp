@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -76,7 +77,12 @@ class Leftovers final : public Checker {
   }
   void on(const Paused& f, WorldTime now) { trouble(f.node, f.on, now); }
   void on(const Trouble& f, WorldTime now) { trouble(f.node, f.on, now); }
-  void on(const StoreWithdrew& f, WorldTime /*now*/) { tombstones_[f.owner] = f.at + f.life; }
+  void on(const StoreWithdrew& f, WorldTime /*now*/) {
+    tombstones_[{reign(), f.owner}] = f.at + f.life;
+  }
+  void on(const StoreDeposed& f, WorldTime /*now*/) {
+    split_.insert(f.owners.begin(), f.owners.end());
+  }
   void on(const StoreForgot& f, WorldTime now) {
     tombstones_.clear();
     if (f.state_replaced) {
@@ -91,7 +97,7 @@ class Leftovers final : public Checker {
   void on(const StoreQueued& f, WorldTime now) { entombed(f.owner, f.at, "queued", now); }
   void on(const StoreHas& f, WorldTime now) {
     const auto done = done_.find(f.owner);
-    if (done == done_.end() || done->second.reported) {
+    if (done == done_.end() || done->second.reported || split_.contains(f.owner)) {
       return;
     }
     const Calm& calm = calm_[done->second.node];
@@ -112,7 +118,7 @@ class Leftovers final : public Checker {
     calm.since = now;
   }
   void entombed(const OwnerId& owner, Instant at, const char* what, WorldTime now) {
-    const auto tombstone = tombstones_.find(owner);
+    const auto tombstone = tombstones_.find({reign(), owner});
     if (tombstone != tombstones_.end() && at < tombstone->second) {
       object(now, short_text(owner) + " was " + what + " after it had withdrawn");
     }
@@ -124,7 +130,8 @@ class Leftovers final : public Checker {
   std::map<OwnerId, Done> done_{};
   std::map<OwnerId, Duration> lives_{};
   std::map<NodeId, Calm> calm_{};
-  std::map<OwnerId, Instant> tombstones_{};
+  std::map<std::pair<std::size_t, OwnerId>, Instant> tombstones_{};  // by reign
+  std::set<OwnerId> split_{};  // what a deposed primary did for them the store does not know
   WorldTime last_forgot_{};
 };
 

@@ -26,6 +26,9 @@ class NeedlessLoss final : public Checker {
       }
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
+      forgotten_.insert(forgot->gone.begin(), forgot->gone.end());
+    } else if (const auto* split = std::get_if<StoreDeposed>(&fact)) {
+      forgotten_.insert(split->owners.begin(), split->owners.end());
     } else if (const auto* trouble = std::get_if<Trouble>(&fact)) {
       note(trouble->node, trouble->on, now);
     } else if (const auto* paused = std::get_if<Paused>(&fact)) {

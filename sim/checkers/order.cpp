@@ -5,6 +5,7 @@
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -25,9 +26,9 @@ class Order final : public Checker {
       leave(dismissed->name, dismissed->owner);
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       if (forgot->queues_told) {
-        queues_.clear();
+        std::erase_if(queues_, [this](const auto& queue) { return queue.first.first == reign(); });
         for (const StoreQueued& place : forgot->queues) {
-          queues_[place.name].push_back({place.owner, place.at + place.liveness});
+          queues_[key(place.name)].push_back({place.owner, place.at + place.liveness});
         }
       }
     }
@@ -39,9 +40,11 @@ class Order final : public Checker {
     Instant alive_until{};
   };
   using Queue = std::vector<Place>;
+  using Key = std::pair<std::size_t, std::string>;  // each primary has its own
+  Key key(const std::string& name) const { return {reign(), name}; }
 
   void queue(const StoreQueued& queued) {
-    Queue& waiting = queues_[queued.name];
+    Queue& waiting = queues_[key(queued.name)];
     std::erase_if(waiting, [&](const Place& place) { return place.alive_until < queued.at; });
     const auto place = std::ranges::find(waiting, queued.owner, &Place::owner);
     if (place == waiting.end()) {
@@ -52,7 +55,7 @@ class Order final : public Checker {
   }
 
   void grant(const StoreGranted& granted, WorldTime now) {
-    for (const Place& place : queues_[granted.name]) {
+    for (const Place& place : queues_[key(granted.name)]) {
       if (place.owner == granted.owner) {
         if (granted.handed_on && place.alive_until < granted.at) {
           object(now, granted.name + " was handed to " + short_text(place.owner) +
@@ -70,10 +73,10 @@ class Order final : public Checker {
   }
 
   void leave(const std::string& name, const OwnerId& owner) {
-    std::erase_if(queues_[name], [&](const Place& place) { return place.owner == owner; });
+    std::erase_if(queues_[key(name)], [&](const Place& place) { return place.owner == owner; });
   }
 
-  std::map<std::string, Queue> queues_{};
+  std::map<Key, Queue> queues_{};
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ class Records final : public Checker {
 
   void hear(const Fact& fact, WorldTime now) override {
     if (const auto* granted = std::get_if<StoreGranted>(&fact)) {
-      ends_[granted->owner] = WorldTime::max();
+      ends()[granted->owner] = WorldTime::max();
     } else if (const auto* holds = std::get_if<StoreHolds>(&fact)) {
       hold(*holds, now);
     } else if (const auto* renewed = std::get_if<StoreRenewed>(&fact)) {
@@ -35,14 +35,17 @@ class Records final : public Checker {
   }
 
  private:
-  bool is_held_by(const OwnerId& owner, WorldTime now) const {
-    const auto end = ends_.find(owner);
-    return end != ends_.end() && end->second >= now;
+  using Ends = std::map<OwnerId, WorldTime>;  // of the records; an owner has one in its life
+  Ends& ends() { return ends_[reign()]; }
+
+  bool is_held_by(const OwnerId& owner, WorldTime now) {
+    const auto end = ends().find(owner);
+    return end != ends().end() && end->second >= now;
   }
 
   void hold(const StoreHolds& holds, WorldTime now) {
-    const auto end = ends_.find(holds.owner);
-    if (end == ends_.end()) {
+    const auto end = ends().find(holds.owner);
+    if (end == ends().end()) {
       if (!(replaced_ && now == forgot_at_)) {  // what a replica brings along is told at once
         object(now, "the store holds " + holds.name + " for " + short_text(holds.owner) +
                         " without a grant");
@@ -51,7 +54,7 @@ class Records final : public Checker {
       object(now, "the record of " + holds.name + " for " + short_text(holds.owner) +
                       " came back after it had ended");
     }
-    ends_[holds.owner] = holds.until;
+    ends()[holds.owner] = holds.until;
   }
 
   void withdraw(const StoreWithdrew& withdrew, WorldTime now) {
@@ -59,22 +62,22 @@ class Records final : public Checker {
       if (owner != withdrew.owner) {
         object(now, short_text(withdrew.owner) + " removed the record of " + short_text(owner));
       }
-      ends_.erase(owner);
+      ends().erase(owner);
     }
   }
 
   void forget(const StoreForgot& forgot, WorldTime now) {
     forgot_at_ = now;
-    for (auto& [owner, end] : ends_) {
+    for (auto& [owner, end] : ends()) {
       end = WorldTime::max();  // by a clock that was set back, an ended record may go on
     }
     if (forgot.state_replaced) {
-      ends_.clear();
+      ends().clear();
       replaced_ = true;
     }
   }
 
-  std::map<OwnerId, WorldTime> ends_{};  // of the records; an owner has one in its life
+  std::map<std::size_t, Ends> ends_{};  // by reign
   bool replaced_ = false;
   std::optional<WorldTime> forgot_at_{};
 };

@@ -21,6 +21,12 @@ class Runs final : public Checker {
   Runs() : Checker("runs") {}
 
   void hear(const Fact& fact, WorldTime now) override {
+    if (deposed() && is_of_store(fact)) {
+      if (const auto* marked = std::get_if<StoreMarked>(&fact)) {
+        ever_marked_.insert({marked->name, marked->run});  // it told whoever asked it
+      }
+      return;
+    }
     if (const auto owner = std::exchange(to_be_marked_, std::nullopt);
         owner && !std::holds_alternative<StoreMarked>(fact)) {
       object(now, short_text(*owner) + " has completed its run and released it without a mark");
@@ -31,8 +37,17 @@ class Runs final : public Checker {
  private:
   using Run = std::pair<std::string, std::string>;  // name, run id
 
+  static bool is_of_store(const Fact& fact) {
+    return std::holds_alternative<StoreWithdrew>(fact) ||
+           std::holds_alternative<StoreMarked>(fact) || std::holds_alternative<StoreGranted>(fact);
+  }
+
   template <class Other>
   void on(const Other& /*fact*/, WorldTime /*now*/) {}
+
+  void on(const StoreDeposed& f, WorldTime /*now*/) {
+    forgotten_.insert(f.owners.begin(), f.owners.end());
+  }
 
   void on(const Wanted& f, WorldTime /*now*/) {
     if (!f.use.run.empty()) {

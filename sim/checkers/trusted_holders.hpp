@@ -25,11 +25,13 @@ class TrustedHolders {
       }
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
+    } else if (const auto* split = std::get_if<StoreDeposed>(&fact)) {
+      forgotten_.insert(split->owners.begin(), split->owners.end());
     }
   }
 
   const Holders& of(const std::string& name) { return names_[name]; }
-  // Whose lease the store lost: no client can keep a promise about it.
+  // Whose lease the store lost, or a deposed primary gave: no client can keep a promise about it.
   bool forgotten(const OwnerId& owner) const { return forgotten_.contains(owner); }
 
  private:

@@ -5,6 +5,7 @@
 #include "sim/checkers/checkers.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace holdfast::sim {
@@ -24,7 +25,10 @@ class Values final : public Checker {
       --said.unanswered[proclaimed->value];
     } else if (const auto* has = std::get_if<StoreHas>(&fact)) {
       look(*has, now);
+    } else if (const auto* split = std::get_if<StoreDeposed>(&fact)) {
+      split_.insert(split->owners.begin(), split->owners.end());
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
+      split_.insert(forgot->owners.begin(), forgot->owners.end());
       if (forgot->state_replaced) {
         for (auto& [owner, said] : said_) {
           said.confirmed = 0;
@@ -60,7 +64,7 @@ class Values final : public Checker {
 
   void look(const StoreHas& has, WorldTime now) {
     const auto found = said_.find(has.owner);
-    if (has.waits || found == said_.end()) {
+    if (has.waits || found == said_.end() || split_.contains(has.owner)) {
       return;
     }
     Said& said = found->second;
@@ -79,6 +83,7 @@ class Values final : public Checker {
   }
 
   std::map<OwnerId, Said> said_{};
+  std::set<OwnerId> split_{};  // what a primary that counts no more did for them
 };
 
 }  // namespace

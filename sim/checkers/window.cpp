@@ -21,8 +21,12 @@ class Window final : public Checker {
       if (granted->handed_on) {
         handed_on_.insert(granted->owner);
       }
+    } else if (const auto* split = std::get_if<StoreDeposed>(&fact)) {
+      forgotten_.insert(split->owners.begin(), split->owners.end());
     } else if (const auto* holds = std::get_if<StoreHolds>(&fact)) {
-      ends_[holds->owner] = holds->until;
+      if (!deposed()) {
+        ends_[holds->owner] = holds->until;
+      }
     } else if (const auto* forgot = std::get_if<StoreForgot>(&fact)) {
       forgotten_.insert(forgot->owners.begin(), forgot->owners.end());
     } else if (const auto* trusts = std::get_if<Trusts>(&fact)) {

@@ -48,6 +48,10 @@ enum class Mutation : std::uint8_t {
   mark_without_lease,       // whoever asks for a mark gets it
   queue_ignores_marks,      // a waiter is handed a run that is done
   guard_admits_all,         // the guard looks at nothing
+  // a store with replicas, or of several nodes
+  doubt_is_ignored,         // after a failover leases are not verified until they are due
+  shortfall_is_a_grant,     // too few replicas have it, and it counts all the same
+  handoff_confirmed_alone,  // what confirms a hand-off does not wait for replicas
   count_,
 };
 

@@ -52,6 +52,9 @@ class AcquireMachine {
   AcquireAction on_reply(std::uint64_t ask, const AcquireReply& reply, Instant now);
   AcquireAction on_handed_off(const HandedOff& event, Instant now);
   AcquireAction on_hint(Instant now);  // MaybeFree or Doubt: look again now
+  // Doubt, at once: who answered our last beat need not be who hands on from here. A replica that
+  // was promoted may know of an older one only, and its hand-off would end sooner than we trust.
+  void forget_beat() noexcept { beat_.reset(); }
   AcquireAction on_timer(Instant now);
   AcquireAction cancel(Instant now, errc why = errc::cancelled);
   // The same in place of `action`, the last one, which was not carried out.

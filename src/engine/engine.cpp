@@ -211,6 +211,11 @@ void Engine::on_store_event(const StoreEvent& event) {
       step(hint->owner, found->second->machine.on_hint(now));
     }
   } else {
+    if (std::holds_alternative<Doubt>(event)) {
+      for (const auto& [owner, wait] : waits_) {
+        wait->machine.forget_beat();
+      }
+    }
     // A lease that was granted on a lane may have been posted here and not run yet; what is posted
     // now runs after it.
     runtime_.post([this, weak = std::weak_ptr{alive_}, event] {
@@ -237,7 +242,9 @@ void Engine::on_doubt() {
   }
   std::vector<OwnerId> renewals;
   for (const OwnerId& owner : owners) {
-    verify(owner, renewals);
+    if (!mutated(Mutation::doubt_is_ignored)) {
+      verify(owner, renewals);
+    }
   }
   send_renewals(renewals);
   owners.clear();

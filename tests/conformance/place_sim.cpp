@@ -60,7 +60,7 @@ class SimPlace final : public Place {
   std::unique_ptr<Store> open_as(std::uint64_t client) {
     const bool listens = client != 1 || !std::exchange(opened_, true);
     return std::make_unique<sim::ModelStore>(
-        world_, network_, server_, history_, lane_,
+        world_, network_, servers_, history_, lane_,
         sim::ModelStoreOptions{.node = 0, .client_id = client, .listens = listens});
   }
 
@@ -68,6 +68,7 @@ class SimPlace final : public Place {
   sim::Network network_{world_, {}};
   sim::History history_{world_};
   sim::ModelServer server_{world_, network_, history_, {}};
+  sim::Replicas servers_{world_, network_, history_, server_, {}};
   sim::SimClock clock_{world_, Instant{std::chrono::hours{1}}, 0};
   SimLane lane_{world_, clock_};
   std::uint64_t last_client_ = 1;
