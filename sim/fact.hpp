@@ -181,7 +181,7 @@ struct StoreForgot {
   bool state_replaced = false;    // by an older state, or none
   bool queues_told = false;       // `queues` is all that is left of the queues, in order
   std::vector<StoreQueued> queues{};
-  Instant at{};  // before its clock jumped
+  Instant at{};                 // before its clock jumped
   std::vector<OwnerId> gone{};  // those whose records are no more
 };
 // A primary that does not know of its successor granted, renewed, changed or took back something of
@@ -219,11 +219,11 @@ struct Healed {};    // no faults from here on; everything must make progress
 struct Stuck {};     // the world goes round in circles without time passing
 struct Finished {};  // the last fact
 
-using Fact = std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Doubts,
-                          Crashed, Paused, StoreGranted, StoreHolds, StoreRenewed, StoreQueued,
-                          StoreDismissed, StoreAmended, StoreWithdrew, StoreMarked, StoreStands,
-                          StoreForgot, StoreDeposed, StoreHas, Wrote, Trouble, Healed, Stuck,
-                          Finished>;
+using Fact =
+    std::variant<Asked, Wanted, Due, Refused, Trusts, Ended, Ran, Proclaimed, Doubts, Crashed,
+                 Paused, StoreGranted, StoreHolds, StoreRenewed, StoreQueued, StoreDismissed,
+                 StoreAmended, StoreWithdrew, StoreMarked, StoreStands, StoreForgot, StoreDeposed,
+                 StoreHas, Wrote, Trouble, Healed, Stuck, Finished>;
 
 std::string text(const Fact& fact);
 std::string short_text(const OwnerId& owner);  // enough of it to tell owners apart in a trace

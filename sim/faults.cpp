@@ -217,9 +217,8 @@ void Faults::lose_primary() {
     case 1: {
       const std::vector<NodeId> behind = some();
       servers.split(behind, options_.nodes, true);
-      last("left with the old primary", behind, over, [this, behind] {
-        around_.servers.split(behind, options_.nodes, false);
-      });
+      last("left with the old primary", behind, over,
+           [this, behind] { around_.servers.split(behind, options_.nodes, false); });
       break;
     }
     default:

@@ -76,7 +76,8 @@ void ModelServer::execute(const std::shared_ptr<Connection>& connection, std::ui
     }
   }
   if (!enough_replicas()) {
-    send_answer({0, connection, id, Failed{errc::store_unavailable, false, "too few replicas"}, {}});
+    send_answer(
+        {0, connection, id, Failed{errc::store_unavailable, false, "too few replicas"}, {}});
     return;
   }
   own_up(request);
@@ -164,6 +165,20 @@ ModelServer::Sight ModelServer::everything() const {
   return {clock_.now(), state_.table.list("", "", list_limit, reading()).names};
 }
 
+std::vector<OwnerId> ModelServer::gone_since(const std::vector<NameView>& before) const {
+  std::vector<OwnerId> gone;
+  const std::vector<NameView> after = everything().names;
+  for (const NameView& had : before) {
+    const auto has = std::ranges::find(after, had.name, &NameView::name);
+    for (const Holder& holder : had.holders) {
+      if (has == after.end() || !std::ranges::count(has->holders, holder.owner, &Holder::owner)) {
+        gone.push_back(holder.owner);
+      }
+    }
+  }
+  return gone;
+}
+
 void ModelServer::record_loss(std::string why, const Sight& before, bool replaced, bool shortened) {
   StoreForgot forgot{std::move(why), {}, false, replaced, true, {}, before.at};
   const std::vector<NameView> after = everything().names;
@@ -179,6 +194,7 @@ void ModelServer::record_loss(std::string why, const Sight& before, bool replace
       }
     }
   }
+  forgot.gone = gone_since(before.names);
   for (const NameView& had : before.names) {
     for (const Waiter& waiter : had.waiters) {
       if (shortened) {  // their beats too: what is handed to them ends sooner than they count on

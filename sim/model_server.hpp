@@ -60,7 +60,7 @@ class ModelServer {
   void jump_clock(Duration by);
   void operator_breaks(const std::string& name, BreakMode mode);
   void go_down(Duration down);  // as kill -9; its memory is there when it comes back
-  void heal();  // up, not frozen, no more wake-ups lost, late or doubled
+  void heal();                  // up, not frozen, no more wake-ups lost, late or doubled
 
   // ---- replication: sim/replicas ----
   struct State {
@@ -141,6 +141,7 @@ class ModelServer {
   };
   void record_loss(std::string why, const Sight& before, bool replaced, bool shortened);
   Sight everything() const;
+  std::vector<OwnerId> gone_since(const std::vector<NameView>& before) const;  // their records
 
   World& world_;
   Network& network_;

@@ -46,7 +46,9 @@ bool ModelServer::must_be_acknowledged(const Request& request, const Answer& ans
   if (options_.acks == 0) {
     return false;
   }
-  const auto is_confirmation = [this](const OwnerId& owner) { return unconfirmed_.contains(owner); };
+  const auto is_confirmation = [this](const OwnerId& owner) {
+    return unconfirmed_.contains(owner);
+  };
   if (mutated(Mutation::handoff_confirmed_alone) &&
       std::ranges::any_of(owners_of(request), is_confirmation)) {
     return false;
@@ -119,9 +121,9 @@ void ModelServer::forget() { state_ = {}; }
 
 bool ModelServer::is_kept(const Holder& had, const NameView* has) const {
   return has != nullptr && std::ranges::any_of(has->holders, [&](const Holder& still) {
-    return still.owner == had.owner && still.ttl_left + options_.skew >= had.ttl_left &&
-           still.value == had.value && still.mode == had.mode;
-  });
+           return still.owner == had.owner && still.ttl_left + options_.skew >= had.ttl_left &&
+                  still.value == had.value && still.mode == had.mode;
+         });
 }
 
 std::vector<OwnerId> ModelServer::lost_by_promotion(const ModelServer& before) {
@@ -159,16 +161,8 @@ void ModelServer::promote(const ModelServer& before, std::size_t reign) {
   greatest_ = forgotten_ = before.greatest_;
   StoreForgot forgot{"promotion", lost_by_promotion(before), false, true, true, {}};
   forgot.at = before.clock_.now();
+  forgot.gone = gone_since(before.everything().names);
   const std::vector<NameView> after = everything().names;
-  for (const NameView& had : before.everything().names) {
-    const auto has = std::ranges::find(after, had.name, &NameView::name);
-    for (const Holder& holder : had.holders) {
-      if (has == after.end() ||
-          std::ranges::find(has->holders, holder.owner, &Holder::owner) == has->holders.end()) {
-        forgot.gone.push_back(holder.owner);
-      }
-    }
-  }
   for (const NameView& name : after) {
     for (const Waiter& waiter : name.waiters) {
       forgot.queues.push_back(state_.beats.at(waiter.owner));

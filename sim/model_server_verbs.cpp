@@ -115,8 +115,7 @@ Answer ModelServer::run(const WithdrawRequest& request, LockTable::Reading at) {
   }
   record(withdrew);
   if (const auto by = state_.table.done_by(claim.name, claim.run_id, at); by && !was_done) {
-    record(
-        StoreMarked{claim.name, claim.run_id, *by, at.now, at.now + request.options.remember});
+    record(StoreMarked{claim.name, claim.run_id, *by, at.now, at.now + request.options.remember});
   }
   tell(notices);
   state_.beats.erase(claim.owner);
@@ -184,8 +183,7 @@ void ModelServer::record_grant(StoreGranted granted) {
   }
   last = granted.fence;
   if (reading().unix_us <= to_int(forgotten_)) {
-    record(
-        StoreForgot{"the clock is behind a forgotten fence", {}, true, false, false, {}});
+    record(StoreForgot{"the clock is behind a forgotten fence", {}, true, false, false, {}});
   }
   greatest_ = std::max(greatest_, granted.fence);
   granted.at = clock_.now();

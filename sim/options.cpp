@@ -151,7 +151,7 @@ void draw_faults(Options& options, Random& random) {
 
 // A primary with replicas, which is lost now and then.
 void draw_replicas(Options& options, Random& random) {
-  const bool all_acknowledge = options.scenario == "replica-acks";
+  const bool all_acknowledge = options.scenario == "acks";
   if (!all_acknowledge && options.scenario != "sentinel") {
     return;
   }
@@ -206,7 +206,7 @@ const std::vector<Scenario>& scenarios() {
       {"loss", "lost, doubled and reordered messages; lost, late and doubled wake-ups"},
       {"failover", "a replica takes over without the last grants"},
       {"sentinel", "a primary that is frozen, cut off with some clients, or dead; then a replica"},
-      {"replica-acks", "the same, and every replica has to have a grant before it counts"},
+      {"acks", "the same, and every replica has to have a grant before it counts"},
       {"clocks", "drift to the limit, clocks that jump, on nodes and in the store"},
       {"crashes", "nodes and the store crash and come back, with and without memory"},
   };

@@ -20,8 +20,8 @@ Replicas::Replicas(World& world, Network& network, History& history, ModelServer
     ServerOptions another = options_;
     another.ahead = world_.random().between(-options_.skew / 2, options_.skew / 2);
     another.drift_ppm = world_.random().between(-drift_limit_ppm, drift_limit_ppm);
-    owned_.push_back(std::make_unique<ModelServer>(world_, network_, history_, another,
-                                                   place_of_server(i)));
+    owned_.push_back(
+        std::make_unique<ModelServer>(world_, network_, history_, another, place_of_server(i)));
     owned_.back()->follow();
     servers_.push_back(owned_.back().get());
   }
@@ -75,14 +75,14 @@ void Replicas::feed(ModelServer& from, ModelServer& to) {
     if (!to.take(copy)) {
       return;
     }
-    network_.send(to.place(), from.place(), 0, [this, &from, &to, offset = copy.offset,
-                                                reign = copy.reign] {
-      if (from.reign() == reign) {
-        fed_[{from.place(), to.place()}].offset = offset;
-        fed_[{from.place(), to.place()}].reign = reign;
-        from.acknowledged(to.place(), offset);
-      }
-    });
+    network_.send(to.place(), from.place(), 0,
+                  [this, &from, &to, offset = copy.offset, reign = copy.reign] {
+                    if (from.reign() == reign) {
+                      fed_[{from.place(), to.place()}].offset = offset;
+                      fed_[{from.place(), to.place()}].reign = reign;
+                      from.acknowledged(to.place(), offset);
+                    }
+                  });
   });
 }
 

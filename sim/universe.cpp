@@ -64,9 +64,9 @@ void Universe::add_checkers() {
   history.add(make_loss_checker(late));
   history.add(make_needless_loss_checker(recovery_max));
   // There and back, and what of the answer is about others may wait for replicas.
-  history.add(make_told_checker(options.network.latency_max * 2 + late +
-                                (options.server.acks > 0 ? options.server.acks_timeout * 2
-                                                         : Duration{0})));
+  history.add(
+      make_told_checker(options.network.latency_max * 2 + late +
+                        (options.server.acks > 0 ? options.server.acks_timeout * 2 : Duration{0})));
   history.add(make_deadline_checker(late));
   history.add(make_progress_checker());
 }

@@ -23,6 +23,8 @@ class Fences final : public Checker {
       forgotten = forgotten || forgot->fences;
     } else if (const auto* trusts = std::get_if<Trusts>(&fact)) {
       trust(*trusts, now);
+    } else if (const auto* renewed = std::get_if<StoreRenewed>(&fact)) {
+      renew(*renewed, now);
     }
   }
 
@@ -31,13 +33,23 @@ class Fences final : public Checker {
   void inherit() {
     if (reign() > newest_) {
       last_[reign()] = last_[newest_];
+      granted_[reign()] = granted_[newest_];
       newest_ = reign();
     }
   }
 
-  // A replica that knows a holder as a waiter only may grant to it once more, under a greater fence
-  // that the holder does not hear of: it goes on with the smaller one, which guards refuse.
+  // A replica that knows a holder as a waiter only may grant to it once more, perhaps after
+  // somebody else: that is not the lease which the holder believes in, and renews.
+  void renew(const StoreRenewed& renewed, WorldTime now) {
+    const auto trusted = trusted_.find(renewed.owner);
+    if (trusted != trusted_.end() && granted_[reign()][renewed.owner] != trusted->second) {
+      object(now, short_text(renewed.owner) + " renewed " + renewed.name +
+                      " by the fence of another grant than the one that the store has");
+    }
+  }
+
   void trust(const Trusts& trusts, WorldTime now) {
+    trusted_[trusts.owner] = trusts.fence;
     const auto& fences = of_owner_[trusts.owner];
     if (std::ranges::find(fences, trusts.fence) == fences.end()) {
       object(now, short_text(trusts.owner) + " has a fence that the store did not give it");
@@ -48,6 +60,7 @@ class Fences final : public Checker {
 
   void grant(const StoreGranted& granted, WorldTime now) {
     of_owner_[granted.owner].push_back(granted.fence);
+    granted_[reign()][granted.owner] = granted.fence;
     Fence& last = last_[reign()][granted.name];
     bool& forgotten = forgotten_[reign()];
     if (to_int(granted.fence) <= 0) {
@@ -67,6 +80,8 @@ class Fences final : public Checker {
 
   std::size_t newest_ = 0;
   std::map<std::size_t, std::map<std::string, Fence>> last_{};  // by reign
+  std::map<std::size_t, std::map<OwnerId, Fence>> granted_{};   // by reign
+  std::map<OwnerId, Fence> trusted_{};
   std::map<OwnerId, std::vector<Fence>> of_owner_{};
   std::map<std::size_t, bool> forgotten_{};
 };

@@ -15,13 +15,14 @@ class ToldInTime final : public Checker {
   explicit ToldInTime(Duration bound) : Checker("told in time"), bound_(bound) {}
 
   void hear(const Fact& fact, WorldTime now) override {
-    std::visit([&](const auto& f) { on(f, now); }, fact);
     std::erase_if(due_, [&](const auto& due) {
-      if (due.second <= now) {
-        object(now, short_text(due.first) + " was not told at once that the failover cost its lease");
+      if (due.second < now) {
+        object(now,
+               short_text(due.first) + " was not told at once that the failover cost its lease");
       }
-      return due.second <= now;
+      return due.second < now;
     });
+    std::visit([&](const auto& f) { on(f, now); }, fact);
   }
 
  private:

@@ -49,6 +49,7 @@ enum class Mutation : std::uint8_t {
   queue_ignores_marks,      // a waiter is handed a run that is done
   guard_admits_all,         // the guard looks at nothing
   // a store with replicas, or of several nodes
+  renewed_by_owner_alone,   // another grant of the same owner, under another fence, is renewed
   doubt_is_ignored,         // after a failover leases are not verified until they are due
   shortfall_is_a_grant,     // too few replicas have it, and it counts all the same
   handoff_confirmed_alone,  // what confirms a hand-off does not wait for replicas

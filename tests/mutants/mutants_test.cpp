@@ -58,6 +58,10 @@ const std::vector<Mutant> mutants{
     {Mutation::mark_forgotten_in_clean_up, "mark_forgotten_in_clean_up", "primitives", 100},
     {Mutation::queue_ignores_marks, "queue_ignores_marks", "primitives", 25},
     {Mutation::guard_admits_all, "guard_admits_all", "everything", 25},
+    {Mutation::renewed_by_owner_alone, "renewed_by_owner_alone", "failover", 300},
+    {Mutation::doubt_is_ignored, "doubt_is_ignored", "failover", 45},
+    {Mutation::shortfall_is_a_grant, "shortfall_is_a_grant", "acks", 15},
+    {Mutation::handoff_confirmed_alone, "handoff_confirmed_alone", "acks", 220},
 };
 
 class Mutants : public testing::TestWithParam<Mutant> {

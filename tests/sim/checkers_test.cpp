@@ -231,5 +231,47 @@ TEST(ProgressChecker, ObjectsToAWaitThatIsNeverServed) {
   EXPECT_EQ(in_circles(Stuck{}).objections(), 1U);
 }
 
+TEST(ToldChecker, ObjectsToAHolderThatDoesNotHearOfAFailoverAtOnce) {
+  StoreForgot failover = forgot({a});
+  failover.gone = {a};
+  Told late{make_told_checker(100ms)};
+  late(trusts(0, a, 60s))(failover)(at(10s), Doubts{0})(at(11s), lost(0, a, errc::taken));
+  EXPECT_EQ(late.objections(), 1U);
+  Told never{make_told_checker(100ms)};
+  never(trusts(0, a, 60s))(failover)(at(10s), Doubts{0})(at(11s), Doubts{1});
+  EXPECT_EQ(never.objections(), 1U);
+  Told in_time{make_told_checker(100ms)};
+  in_time(trusts(0, a, 60s))(failover)(at(10s), Doubts{0});
+  in_time(at(10s + 90ms), lost(0, a, errc::taken))(at(11s), Doubts{1});
+  EXPECT_EQ(in_time.objections(), 0U);
+  Told kept{make_told_checker(100ms)};
+  kept(trusts(0, a, 60s))(forgot({a}))(at(10s), Doubts{0})(at(11s), Doubts{1});
+  EXPECT_EQ(kept.objections(), 0U);
+}
+
+TEST(FenceChecker, ObjectsToARenewalByTheFenceOfAnotherGrant) {
+  Told other{make_fence_checker()};
+  other(StoreGranted{"n", a, Fence{5}})(trusts(0, a, 60s, Fence{5}))(StoreRenewed{"n", a});
+  EXPECT_EQ(other.objections(), 0U);
+  other(StoreGranted{"n", a, Fence{7}});
+  EXPECT_EQ(other(StoreRenewed{"n", a}).objections(), 1U);
+}
+
+TEST(Checkers, LetADeposedPrimaryCountForItself) {
+  const auto fences = make_fence_checker();
+  fences->hear(StoreGranted{"n", a, Fence{5}}, at(1s));
+  fences->heed(1, 1);
+  fences->hear(forgot({}), at(2s));
+  fences->hear(StoreGranted{"n", b, Fence{9}}, at(3s));
+  fences->heed(0, 1);
+  fences->hear(StoreGranted{"n", c, Fence{6}}, at(4s));
+  EXPECT_TRUE(fences->violations().empty());
+  fences->hear(StoreGranted{"n", b, Fence{6}}, at(5s));
+  EXPECT_EQ(fences->violations().size(), 1U);
+  fences->heed(1, 1);
+  fences->hear(StoreGranted{"n", c, Fence{8}}, at(6s));
+  EXPECT_EQ(fences->violations().size(), 2U);
+}
+
 }  // namespace
 }  // namespace holdfast::sim

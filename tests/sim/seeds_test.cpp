@@ -1,4 +1,4 @@
-// 225 seeds in every build: 25 of each scenario. What they promise is in sim/checkers.
+// 275 seeds in every build: 25 of each scenario. What they promise is in sim/checkers.
 #include "sim/sim.hpp"
 
 #include <gtest/gtest.h>

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -46,6 +47,7 @@ class Stage {
   Node& node(NodeId id) { return *universe_->nodes.at(id); }
   Locker& locker(NodeId id) { return node(id).locker(); }
   ModelServer& store() { return universe_->server; }
+  Replicas& servers() { return universe_->servers; }
   Network& network() { return universe_->network; }
   void run_for(Duration time) { universe_->run_for(time); }
   Duration now() const { return universe_->world.now().time_since_epoch(); }
@@ -81,6 +83,13 @@ class Stage {
     on ? store().freeze() : store().thaw();
     for (const auto& each : universe_->nodes) {
       trouble(each->id(), on, "frozen store");
+    }
+  }
+  // The primary and the nodes `behind` on one side, everybody else on the other.
+  void split(const std::vector<NodeId>& behind, bool on) {
+    servers().split(behind, universe_->nodes.size(), on);
+    for (const auto& each : universe_->nodes) {
+      trouble(each->id(), on, "split");
     }
   }
   void trouble(NodeId id, bool on, const std::string& what) {

@@ -9,6 +9,16 @@
 
 namespace holdfast {
 
+namespace {
+
+// Whether a renewal of the lease with fence `meant` may renew a record with `fence`.
+bool is_meant(Fence meant, Fence fence) {
+  return meant == Fence::none || meant == fence || mutated(Mutation::renewed_by_owner_alone) ||
+         mutated(Mutation::renew_by_name) || mutated(Mutation::renewal_recreates);
+}
+
+}  // namespace
+
 AcquireReply LockTable::acquire(const Claim& claim, Store::Queueing queueing, Reading at,
                                 Notices& notices) {
   if (entombed(claim.owner, at.now)) {
@@ -113,7 +123,7 @@ RenewReply LockTable::renew(const Claim& claim, Reading at, Notices& notices) {
   if (record != nullptr) {
     if (record->broken) {
       reply = Gone{GoneReason::broken};
-    } else if (claim.fence == Fence::none || claim.fence == record->fence) {
+    } else if (is_meant(claim.fence, record->fence)) {
       reply = Renewed{refresh(*record, claim.ttl, at.now)};
     }
   }
