@@ -139,14 +139,6 @@ std::vector<OwnerId> ModelServer::lost_by_promotion(const ModelServer& before) {
         lost.push_back(holder.owner);
       }
     }
-    for (const Waiter& waiter : had.waiters) {
-      const auto known = state_.beats.find(waiter.owner);
-      const Instant beat = before.state_.beats.at(waiter.owner).at;
-      if (!all_acknowledged &&
-          (known == state_.beats.end() || known->second.at + options_.skew < beat)) {
-        lost.push_back(waiter.owner);  // what is handed to it ends sooner than it counts on
-      }
-    }
   }
   return lost;
 }

@@ -170,7 +170,9 @@ TEST(DirectedReplicas, AHandOffByANewPrimaryIsNotTrustedFromABeatToTheOldOne) {
   stage.split({1}, false);
   stage.run_for(1500us);
   stage.locker(0).release(lease);  // arrives behind the waiter's connection
-  stage.finish(next);
+  stage.run_for(2100us);
+  EXPECT_TRUE(next->waiting());  // the news is there; it waits for an answer of the new primary
+  stage.run_for(2ms);
   EXPECT_TRUE(next->granted());
   stage.run_for(10s);
   EXPECT_TRUE(Stage::held(next->lease));
