@@ -1,0 +1,72 @@
+// Listens on the channel of this client, on a connection of its own. The payloads are "granted
+// OWNER FENCE FLOOR", "look OWNER" to a waiter and "broken OWNER" to a holder. They are hints:
+// those that are lost are made up for by the waiters' timers and the holders' renewals.
+//
+// Behind a pooler LISTEN would bind a session that may serve anybody next, so nothing is heard
+// there; `listen=` in the URL names a direct way.
+#pragma once
+
+#include <holdfast/claim.hpp>
+#include <holdfast/function.hpp>
+#include <holdfast/runtime.hpp>
+
+#include "store/postgres/session.hpp"
+#include "store/postgres/settings.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace holdfast {
+class EventLoop;
+}
+
+namespace holdfast::postgres {
+
+// What a payload means; nullopt: not one of ours.
+std::optional<StoreEvent> parse_wake_up(std::string_view payload);
+
+class WakeListener {
+ public:
+  // `on_event` also gets Doubt after a time in which wake-ups may have been missed.
+  WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
+               UniqueFunction<void(const StoreEvent&)> on_event);
+  WakeListener(const WakeListener&) = delete;
+  WakeListener& operator=(const WakeListener&) = delete;
+  ~WakeListener();
+
+  void start();
+  // Starts, and calls `go` once: when wake-ups arrive, when it is known that for now they cannot,
+  // or at `latest`. May call it at once.
+  void when_settled(Instant latest, UniqueFunction<void()> go);
+  void close() noexcept;
+
+ private:
+  struct Held {
+    Instant latest{};
+    UniqueFunction<void()> go{};
+  };
+  enum class State : std::uint8_t { idle, connecting, listening, failed, deaf };
+
+  void connect();
+  void on_ready();
+  void on_listening(const Outcome& outcome);
+  void on_failed();
+  void settle(bool overdue_only);
+  void arm();
+
+  EventLoop& loop_;
+  std::shared_ptr<const Settings> settings_;
+  UniqueFunction<void(const StoreEvent&)> tell_;
+  std::shared_ptr<Session> session_{};
+  State state_ = State::idle;
+  bool missed_ = false;  // something may have been told while nobody listened
+  std::vector<Held> held_{};
+  Duration retry_delay_;
+  Runtime::TimerId retry_timer_ = 0;
+  Runtime::TimerId held_timer_ = 0;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+}  // namespace holdfast::postgres
