@@ -14,6 +14,11 @@
 #include "tests/support/test_certificates.hpp"
 #endif
 
+#ifdef HOLDFAST_WITH_POSTGRES
+#include "client/stores.hpp"
+#include "tests/support/postgres_server.hpp"
+#endif
+
 #include <utility>
 
 namespace holdfast::conformance {
@@ -127,6 +132,49 @@ Kind redis_kind(const char* name, Way way) {
 }
 #endif
 
+#ifdef HOLDFAST_WITH_POSTGRES
+// One database for all tests of the process, emptied for each: a new one costs more than most tests.
+const std::string& postgres_database() {
+  static const std::string url = test::PostgresServer::shared().new_database();
+  return url;
+}
+
+void empty_postgres_database() {
+  test::PostgresServer::run_at(
+      postgres_database(),
+      "DO $$ BEGIN IF to_regprocedure('holdfast.lock_version()') IS NOT NULL THEN "
+      "DELETE FROM holdfast.lock_name; DELETE FROM holdfast.lock_lease; "
+      "DELETE FROM holdfast.lock_waiter; DELETE FROM holdfast.lock_tombstone; "
+      "DELETE FROM holdfast.lock_done; UPDATE holdfast.lock_floor SET fence = 0; "
+      "END IF; END $$");
+}
+
+class PostgresPlace final : public FactoryPlace {
+ public:
+  explicit PostgresPlace(const char* options)
+      : FactoryPlace([url = postgres_database() + options] { return make_store_factory(url, ""); }) {
+    empty_postgres_database();
+  }
+  bool restart() override {
+    test::PostgresServer::shared().restart();
+    return true;
+  }
+  bool wipe() override {
+    empty_postgres_database();
+    return true;
+  }
+  bool reopen() override {
+    close_and_make_again();
+    return true;
+  }
+};
+
+Kind postgres_kind(const char* name, const char* options) {
+  return {name, [options] { return std::make_unique<PostgresPlace>(options); },
+          test::PostgresServer::installed() ? "" : test::PostgresServer::how_to_install};
+}
+#endif
+
 std::vector<Kind> make_kinds() {
   std::vector<Kind> all{{"memory", make_memory_place, {}}};
 #ifdef HOLDFAST_WITH_SQLITE
@@ -138,6 +186,9 @@ std::vector<Kind> make_kinds() {
   all.push_back(redis_kind("redis", Way::plain));
   all.push_back(redis_kind("redis_tls", Way::tls));
   all.push_back(redis_kind("redis_unix", Way::unix_socket));
+#endif
+#ifdef HOLDFAST_WITH_POSTGRES
+  all.push_back(postgres_kind("postgres", ""));
 #endif
   return all;
 }

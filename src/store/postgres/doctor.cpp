@@ -54,7 +54,7 @@ std::vector<Finding> judge_server(const Table& answer, const Settings& settings,
     add(Level::warning, "this server is older than PostgreSQL 12", "update it");
   }
   if (answer.text(0, fsync) == "off") {
-    add(Level::failure, "fsync is off: after a crash the server can forget grants and fences",
+    add(Level::warning, "fsync is off: after a crash the server can forget grants and fences",
         "set fsync = on");
   }
   if (answer.text(0, commit) == "off" || answer.text(0, commit) == "local") {

@@ -29,7 +29,7 @@ void add_claim(Query& query, const Claim& claim, const std::string& client) {
            claim.name, claim.owner.text(), client, mode_text(claim.mode),
            std::to_string(claim.permits), std::to_string(claim.limit), us(claim.ttl),
            us(claim.liveness), us(claim.min_hold), us(claim.max_hold), us(claim.lock_delay),
-           claim.run_id, bytea(claim.value), claim.who.host, std::to_string(claim.who.pid),
+           bytea(claim.run_id), bytea(claim.value), claim.who.host, std::to_string(claim.who.pid),
            claim.who.note}) {
     query.parameters.push_back(std::move(field));
   }
@@ -92,7 +92,7 @@ Query amend_query(const Claim& claim) {
 Query withdraw_query(const Claim& claim, const WithdrawOptions& options) {
   return {"SELECT * FROM holdfast.lock_withdraw($1,$2,$3,$4,$5,$6)",
           {claim.name, claim.owner.text(), options.tombstone ? us(claim.ttl) : "0",
-           options.keep_min_hold ? "t" : "f", claim.run_id, us(options.remember)}};
+           options.keep_min_hold ? "t" : "f", bytea(claim.run_id), us(options.remember)}};
 }
 
 Query break_query(const std::string& name, BreakMode mode) {

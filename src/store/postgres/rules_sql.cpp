@@ -121,11 +121,11 @@ const char* const rules = R"sql(
   END
   $body$;
 
-  CREATE FUNCTION holdfast.lock_is_done(p_name text, p_run text, p_now bigint) RETURNS boolean
+  CREATE FUNCTION holdfast.lock_is_done(p_name text, p_run bytea, p_now bigint) RETURNS boolean
     LANGUAGE plpgsql AS $body$
   BEGIN
-    RETURN p_run <> '' AND EXISTS (SELECT FROM holdfast.lock_done
-      WHERE name = p_name COLLATE "C" AND run_id = p_run COLLATE "C" AND ends > p_now);
+    RETURN length(p_run) > 0 AND EXISTS (SELECT FROM holdfast.lock_done
+      WHERE name = p_name COLLATE "C" AND run_id = p_run AND ends > p_now);
   END
   $body$;
 

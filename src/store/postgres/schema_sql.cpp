@@ -103,7 +103,7 @@ const char* const tables = R"sql(
     lock_delay bigint NOT NULL,
     min_hold bigint NOT NULL,
     max_hold bigint NOT NULL,
-    run_id text COLLATE "C" NOT NULL,
+    run_id bytea NOT NULL,
     value bytea NOT NULL,
     host text NOT NULL,
     pid bigint NOT NULL,
@@ -119,7 +119,7 @@ const char* const tables = R"sql(
   CREATE INDEX lock_tombstone_by_end ON holdfast.lock_tombstone (ends);
   CREATE TABLE holdfast.lock_done (
     name text COLLATE "C" NOT NULL,
-    run_id text COLLATE "C" NOT NULL,
+    run_id bytea NOT NULL,
     owner text COLLATE "C" NOT NULL,
     ends bigint NOT NULL,
     PRIMARY KEY (name, run_id)
@@ -133,7 +133,7 @@ const char* const tables = R"sql(
 
   CREATE TYPE holdfast.lock_claim AS (
     name text, owner text, client text, mode smallint, permits integer, permit_limit integer,
-    ttl bigint, liveness bigint, min_hold bigint, max_hold bigint, lock_delay bigint, run_id text,
+    ttl bigint, liveness bigint, min_hold bigint, max_hold bigint, lock_delay bigint, run_id bytea,
     value bytea, host text, pid bigint, note text
   );
   -- The one shape of every answer; `what` says which columns mean anything.

@@ -219,7 +219,7 @@ const char* const verbs = R"sql(
   $body$;
 
   CREATE FUNCTION holdfast.lock_withdraw(p_name text, p_owner text, p_tombstone bigint,
-                                         p_keep_min_hold boolean, p_run text, p_remember bigint)
+                                         p_keep_min_hold boolean, p_run bytea, p_remember bigint)
     RETURNS SETOF holdfast.lock_answer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
   DECLARE
@@ -242,9 +242,9 @@ const char* const verbs = R"sql(
       v_had := coalesce(v_had, false);
       SELECT fence, min_end INTO v_ours FROM holdfast.lock_lease WHERE name = p_name COLLATE "C"
         AND owner = p_owner COLLATE "C" AND expires > v_now AND state <> 3;
-      IF p_remember > 0 AND p_run <> '' THEN
+      IF p_remember > 0 AND length(p_run) > 0 THEN
         SELECT owner INTO v_marked_by FROM holdfast.lock_done WHERE name = p_name COLLATE "C"
-          AND run_id = p_run COLLATE "C" AND ends > v_now;
+          AND run_id = p_run AND ends > v_now;
         IF FOUND THEN
           v_had := v_had OR v_marked_by = p_owner COLLATE "C";
         ELSIF v_ours.fence IS NOT NULL THEN
@@ -263,9 +263,9 @@ const char* const verbs = R"sql(
         END IF;
       END IF;
       PERFORM holdfast.lock_serve(p_name, NULL, v_now);
-    ELSIF p_remember > 0 AND p_run <> '' THEN
+    ELSIF p_remember > 0 AND length(p_run) > 0 THEN
       v_had := EXISTS (SELECT FROM holdfast.lock_done WHERE name = p_name COLLATE "C"
-        AND run_id = p_run COLLATE "C" AND ends > v_now AND owner = p_owner COLLATE "C");
+        AND run_id = p_run AND ends > v_now AND owner = p_owner COLLATE "C");
     END IF;
     a.what := CASE WHEN v_had THEN 'released' ELSE 'not_owner' END;
     RETURN NEXT a;
