@@ -10,6 +10,9 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "tests/chaos/redis_test_store.hpp"
 #endif
+#ifdef HOLDFAST_WITH_POSTGRES
+#include "tests/chaos/postgres_test_store.hpp"
+#endif
 
 namespace holdfast::chaos {
 
@@ -69,15 +72,16 @@ std::vector<std::string> shared_store_kinds() {
 #ifdef HOLDFAST_WITH_REDIS
   kinds.emplace_back("redis");
 #endif
+#ifdef HOLDFAST_WITH_POSTGRES
+  kinds.emplace_back("postgres");
+#endif
   return kinds;
 }
 
 std::vector<std::string> networked_store_kinds() {
-#ifdef HOLDFAST_WITH_REDIS
-  return {"memory", "redis"};
-#else
-  return {"memory"};
-#endif
+  std::vector<std::string> kinds = store_kinds();
+  std::erase(kinds, "sqlite");
+  return kinds;
 }
 
 std::unique_ptr<TestStore> start_store(const std::string& kind, [[maybe_unused]] std::string& why) {
@@ -90,10 +94,20 @@ std::unique_ptr<TestStore> start_store(const std::string& kind, [[maybe_unused]]
   }
 #endif
 #ifdef HOLDFAST_WITH_REDIS
-  if (kind == "redis" && test::RedisServer::installed()) {
-    return std::make_unique<RedisTestStore>();
+  if (kind == "redis") {
+    if (test::RedisServer::installed()) {
+      return std::make_unique<RedisTestStore>();
+    }
+    why = test::RedisServer::how_to_install;
   }
-  why = test::RedisServer::how_to_install;
+#endif
+#ifdef HOLDFAST_WITH_POSTGRES
+  if (kind == "postgres") {
+    if (test::PostgresServer::installed()) {
+      return std::make_unique<PostgresTestStore>();
+    }
+    why = test::PostgresServer::how_to_install;
+  }
 #endif
   return nullptr;
 }

@@ -1,4 +1,4 @@
-#include "tests/chaos/redis_test_store.hpp"
+#include "tests/chaos/proxied_link.hpp"
 
 namespace holdfast::chaos {
 
