@@ -97,9 +97,9 @@ Form OnEveryForm::form() const {
   return *std::ranges::find_if(every_form, [&](Form form) { return word == form_word(form); });
 }
 
-std::vector<std::string> store_forms() {
+std::vector<std::string> store_forms(std::string_view suite) {
   std::vector<std::string> all;
-  for (const std::string& kind : store_kinds()) {
+  for (const std::string& kind : store_kinds(suite)) {
     for (const Form form : every_form) {
       all.push_back(kind + "_" + form_word(form));
     }

@@ -55,10 +55,10 @@ class OnEveryForm : public OnEveryStore {
   Form form() const;
 };
 
-std::vector<std::string> store_forms();
+std::vector<std::string> store_forms(std::string_view suite);
 
 }  // namespace holdfast::chaos
 
-#define CASE_ON_EVERY_FORM(suite)                                                          \
-  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::holdfast::chaos::store_forms()), \
+#define CASE_ON_EVERY_FORM(suite)                                                                \
+  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::holdfast::chaos::store_forms(#suite)), \
                            ::holdfast::chaos::kind_name)

@@ -3,6 +3,7 @@
 #include "client/stores.hpp"
 #include "runtime/host.hpp"
 #include "store/memory/memory_store.hpp"
+#include "tests/chaos/soak.hpp"
 #include "tests/support/required.hpp"
 #ifdef HOLDFAST_WITH_SQLITE
 #include "tests/chaos/sqlite_test_store.hpp"
@@ -13,6 +14,9 @@
 #ifdef HOLDFAST_WITH_POSTGRES
 #include "tests/chaos/postgres_test_store.hpp"
 #endif
+
+#include <algorithm>
+#include <array>
 
 namespace holdfast::chaos {
 
@@ -34,6 +38,13 @@ class FaultyLink final : public Link {
   std::shared_ptr<StoreFactory> stores_;
   std::shared_ptr<Network> network_ = std::make_shared<Network>();
 };
+
+// The cases that the strict stores are for.
+[[maybe_unused]] bool is_for_strict_stores(std::string_view suite) {
+  constexpr std::array strict{"C01", "C02", "C05Library", "C09", "C17Store", "C34StandardLocks",
+                              "C44"};
+  return std::ranges::find(strict, suite) != strict.end();
+}
 
 class MemoryTestStore final : public TestStore {
  public:
@@ -58,13 +69,13 @@ std::unique_ptr<Link> make_faulty_link(const std::string& url) {
   return std::make_unique<FaultyLink>(make_store_factory(url, ""));
 }
 
-std::vector<std::string> store_kinds() {
-  std::vector<std::string> kinds = shared_store_kinds();
+std::vector<std::string> store_kinds(std::string_view suite) {
+  std::vector<std::string> kinds = shared_store_kinds(suite);
   kinds.insert(kinds.begin(), "memory");
   return kinds;
 }
 
-std::vector<std::string> shared_store_kinds() {
+std::vector<std::string> shared_store_kinds([[maybe_unused]] std::string_view suite) {
   std::vector<std::string> kinds;
 #ifdef HOLDFAST_WITH_SQLITE
   kinds.emplace_back("sqlite");
@@ -73,13 +84,15 @@ std::vector<std::string> shared_store_kinds() {
   kinds.emplace_back("redis");
 #endif
 #ifdef HOLDFAST_WITH_POSTGRES
-  kinds.emplace_back("postgres");
+  if (soak() || is_for_strict_stores(suite)) {
+    kinds.emplace_back("postgres");
+  }
 #endif
   return kinds;
 }
 
-std::vector<std::string> networked_store_kinds() {
-  std::vector<std::string> kinds = store_kinds();
+std::vector<std::string> networked_store_kinds(std::string_view suite) {
+  std::vector<std::string> kinds = store_kinds(suite);
   std::erase(kinds, "sqlite");
   return kinds;
 }

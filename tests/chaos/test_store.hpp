@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::chaos {
@@ -57,8 +58,9 @@ class TestStore {
 // A spoilable way to a store that has no network of its own.
 std::unique_ptr<Link> make_faulty_link(const std::string& url);
 
-// "memory" and what else this build has.
-std::vector<std::string> store_kinds();
+// "memory" and what else this build has. A server that is slow to work with runs only the suites
+// that its issue is about, unless the full forms were asked for.
+std::vector<std::string> store_kinds(std::string_view suite);
 // Empty, with the reason in `why`, if this machine lacks what it needs.
 std::unique_ptr<TestStore> start_store(const std::string& kind, std::string& why);
 
@@ -71,8 +73,9 @@ class OnEveryStore : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<TestStore> store_{};
 };
 
-std::vector<std::string> shared_store_kinds();     // between processes
-std::vector<std::string> networked_store_kinds();  // whose network can fail, and memory
+std::vector<std::string> shared_store_kinds(std::string_view suite);  // between processes
+// Whose network can fail, and memory.
+std::vector<std::string> networked_store_kinds(std::string_view suite);
 
 inline std::string kind_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param;
@@ -80,13 +83,14 @@ inline std::string kind_name(const ::testing::TestParamInfo<std::string>& info) 
 
 }  // namespace holdfast::chaos
 
-#define CASE_ON_EVERY_STORE(suite)                                                         \
-  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::holdfast::chaos::store_kinds()), \
+#define CASE_ON_EVERY_STORE(suite)                                                               \
+  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::holdfast::chaos::store_kinds(#suite)), \
                            ::holdfast::chaos::kind_name)
-#define CASE_ON_NETWORKED_STORES(suite)                                                     \
-  INSTANTIATE_TEST_SUITE_P(, suite,                                                         \
-                           ::testing::ValuesIn(::holdfast::chaos::networked_store_kinds()), \
+#define CASE_ON_NETWORKED_STORES(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(, suite,                                                               \
+                           ::testing::ValuesIn(::holdfast::chaos::networked_store_kinds(#suite)), \
                            ::holdfast::chaos::kind_name)
-#define CASE_ON_SHARED_STORES(suite)                                                              \
-  INSTANTIATE_TEST_SUITE_P(, suite, ::testing::ValuesIn(::holdfast::chaos::shared_store_kinds()), \
+#define CASE_ON_SHARED_STORES(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(, suite,                                                            \
+                           ::testing::ValuesIn(::holdfast::chaos::shared_store_kinds(#suite)), \
                            ::holdfast::chaos::kind_name)

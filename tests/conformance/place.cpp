@@ -133,7 +133,8 @@ Kind redis_kind(const char* name, Way way) {
 #endif
 
 #ifdef HOLDFAST_WITH_POSTGRES
-// One database for all tests of the process, emptied for each: a new one costs more than most tests.
+// One database for all tests of the process, emptied for each: a new one costs more than most
+// tests.
 const std::string& postgres_database() {
   static const std::string url = test::PostgresServer::shared().new_database();
   return url;
@@ -152,7 +153,8 @@ void empty_postgres_database() {
 class PostgresPlace final : public FactoryPlace {
  public:
   explicit PostgresPlace(const char* options)
-      : FactoryPlace([url = postgres_database() + options] { return make_store_factory(url, ""); }) {
+      : FactoryPlace(
+            [url = postgres_database() + options] { return make_store_factory(url, ""); }) {
     empty_postgres_database();
   }
   bool restart() override {

@@ -93,9 +93,7 @@ Busy busy(const Table& table, int row) {
   return found;
 }
 
-bool makes_sense(const Table& table) {
-  return PQnfields(table.get()) == columns;
-}
+bool makes_sense(const Table& table) { return PQnfields(table.get()) == columns; }
 
 Failed contradiction(const Table& table, int row) {
   return {errc::invalid_options, false, std::string{table.text(row, note)}};
@@ -221,8 +219,8 @@ std::optional<ListReply> parse_listed(const Table& table) {
   for (int row = 0; row < table.rows(); ++row) {
     const std::string_view kind = table.text(row, what);
     if (kind == "name") {
-      page.names.push_back({std::string{table.text(row, name)}, {}, {},
-                            Fence{table.integer(row, fence)}});
+      page.names.push_back(
+          {std::string{table.text(row, name)}, {}, {}, Fence{table.integer(row, fence)}});
     } else if (kind == "next") {
       page.next_cursor = table.text(row, name);
     } else if (page.names.empty()) {

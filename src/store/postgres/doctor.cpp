@@ -20,19 +20,21 @@ constexpr std::int64_t long_transaction_s = 600;
 }  // namespace
 
 Query doctor_query() {
-  return {"SELECT current_setting('server_version_num'), current_setting('server_version'), "
-          "current_setting('fsync'), current_setting('synchronous_commit'), "
-          "(SELECT count(*) FROM pg_stat_replication), "
-          "current_setting('synchronous_standby_names'), "
-          "current_setting('default_transaction_isolation'), "
-          "(SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::int8 "
-          "FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL "
-          "AND pid <> pg_backend_pid())"};
+  return {
+      "SELECT current_setting('server_version_num'), current_setting('server_version'), "
+      "current_setting('fsync'), current_setting('synchronous_commit'), "
+      "(SELECT count(*) FROM pg_stat_replication), "
+      "current_setting('synchronous_standby_names'), "
+      "current_setting('default_transaction_isolation'), "
+      "(SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::int8 "
+      "FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL "
+      "AND pid <> pg_backend_pid())"};
 }
 
 Finding of_failure(const Failed& failed) {
   if (failed.code == errc::access_denied) {
-    return {Level::failure, failed.detail, "docs/stores/postgres.md lists the rights that are needed"};
+    return {Level::failure, failed.detail,
+            "docs/stores/postgres.md lists the rights that are needed"};
   }
   if (failed.code == errc::format_too_new) {
     return {Level::failure, failed.detail, "update holdfast"};
@@ -42,11 +44,11 @@ Finding of_failure(const Failed& failed) {
 
 std::vector<Finding> judge_server(const Table& answer, const Settings& settings, Duration took,
                                   bool pooled) {
-  std::vector<Finding> findings{
-      {Level::good, "reached " + settings.server.text() + ", version " +
-                        std::string{answer.text(0, version_text)} + "; the first answer took " +
-                        duration_text(took),
-       ""}};
+  std::vector<Finding> findings{{Level::good,
+                                 "reached " + settings.server.text() + ", version " +
+                                     std::string{answer.text(0, version_text)} +
+                                     "; the first answer took " + duration_text(took),
+                                 ""}};
   const auto add = [&](Level level, std::string what, std::string advice) {
     findings.push_back({level, std::move(what), std::move(advice)});
   };

@@ -81,14 +81,15 @@ void Link::connect_when_due() {
 
 void Link::connect() {
   next_try_ = loop_.now() + retry_delay_;
-  session_ = Session::start(loop_, {&target_, op_timeout_, true},
-                            {.ready = [this] { on_ready(); },
-                             .failed = [this](const Failed& why) { on_failed(why); }});
+  session_ = Session::start(
+      loop_, {&target_, op_timeout_, true},
+      {.ready = [this] { on_ready(); }, .failed = [this](const Failed& why) { on_failed(why); }});
 }
 
 void Link::on_ready() {
   retry_delay_ = first_delay;
   last_failure_.reset();
+  session_was_ready_ = true;
   const std::weak_ptr<char> alive = alive_;
   if (told_) {
     told_(session_.get());
@@ -108,6 +109,12 @@ void Link::on_failed(const Failed& why) {
     told_(nullptr);
   }
   in_flight_ = false;
+  if (std::exchange(session_was_ready_, false)) {
+    if (!alive.expired()) {
+      reconnect_if_wanted();  // the next session may run what is left
+    }
+    return;
+  }
   retry_delay_ = std::min(retry_delay_ * 2, longest_delay);
   last_failure_ = why;
   for (Ask& ask : std::exchange(asks_, {})) {
@@ -133,6 +140,7 @@ void Link::end_session() {
   }
   session_->close();
   session_.reset();
+  session_was_ready_ = false;
   in_flight_ = false;
   if (told_) {
     told_(nullptr);

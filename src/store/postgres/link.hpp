@@ -41,7 +41,7 @@ class Link {
   void send(Query query, Instant deadline, Handler handler);
 
   const Session* session() const noexcept { return session_.get(); }
-  void drop_session();  // it may have another session's memory; the next query gets a new one
+  void drop_session();    // it may have another session's memory; the next query gets a new one
   void close() noexcept;  // nothing may follow; handlers still pending are destroyed uncalled
 
  private:
@@ -72,6 +72,7 @@ class Link {
   std::shared_ptr<Session> session_{};
   std::deque<Ask> asks_{};  // the first of them is on its way if `in_flight_`
   bool in_flight_ = false;
+  bool session_was_ready_ = false;
   bool was_connected_ = false;
   std::optional<Failed> last_failure_{};
   Duration retry_delay_{};

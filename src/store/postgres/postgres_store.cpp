@@ -50,10 +50,10 @@ void PostgresStore::acquire(const Claim& claim, Queueing queueing,
     return;
   }
   // Half of the time at most goes into being reachable; the rest is the request's.
-  wakes_->when_settled(by - settings_->op_timeout / 2, [this, by, query = std::move(query),
-                                                        done = std::move(done)]() mutable {
-    ask<AcquireReply>(std::move(query), by, std::move(done), parse_acquired);
-  });
+  wakes_->when_settled(by - settings_->op_timeout / 2,
+                       [this, by, query = std::move(query), done = std::move(done)]() mutable {
+                         ask<AcquireReply>(std::move(query), by, std::move(done), parse_acquired);
+                       });
 }
 
 void PostgresStore::acquire_all(std::span<const Claim> claims,

@@ -53,18 +53,18 @@ class PostgresStore final : public Store {
   // Sends `query` and gives `done` what `parse` makes of its rows.
   template <class Result, class Parse>
   void ask(Query query, Instant by, UniqueFunction<void(Result)> done, Parse parse) {
-    link_.send(std::move(query), by,
-               [this, done = std::move(done), parse = std::move(parse)](Link::Answer answer) mutable {
-                 if (auto* failed = std::get_if<Failed>(&answer)) {
-                   done(Result{std::move(*failed)});
-                 } else if (auto result = parse(std::get<Table>(answer))) {
-                   done(Result{*std::move(result)});
-                 } else {
-                   done(Result{Failed{errc::outcome_unknown, true,
-                                      settings_->server.text() +
-                                          ": an answer that makes no sense"}});
-                 }
-               });
+    link_.send(
+        std::move(query), by,
+        [this, done = std::move(done), parse = std::move(parse)](Link::Answer answer) mutable {
+          if (auto* failed = std::get_if<Failed>(&answer)) {
+            done(Result{std::move(*failed)});
+          } else if (auto result = parse(std::get<Table>(answer))) {
+            done(Result{*std::move(result)});
+          } else {
+            done(Result{Failed{errc::outcome_unknown, true,
+                               settings_->server.text() + ": an answer that makes no sense"}});
+          }
+        });
   }
 
   EventLoop& loop_;

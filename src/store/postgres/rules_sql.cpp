@@ -81,7 +81,8 @@ const char* const rules = R"sql(
     v_last bigint;
     v_end bigint;
     v_min_end CONSTANT bigint := CASE WHEN c.min_hold > 0 THEN p_now + c.min_hold END;
-    v_max_end CONSTANT bigint := CASE WHEN c.max_hold > 0 THEN p_now + c.max_hold + c.lock_delay END;
+    v_max_end CONSTANT bigint :=
+      CASE WHEN c.max_hold > 0 THEN p_now + c.max_hold + c.lock_delay END;
   BEGIN
     PERFORM holdfast.lock_durably();
     DELETE FROM holdfast.lock_lease WHERE name = c.name COLLATE "C" AND expires <= p_now;

@@ -24,7 +24,8 @@ BEGIN
   PERFORM pg_catalog.set_config('search_path', 'pg_catalog', true);
   PERFORM pg_catalog.set_config('client_min_messages', 'warning', true);
   PERFORM pg_advisory_xact_lock(7521962890212737895);  -- two hosts at once: one after the other
-  IF to_regnamespace('holdfast') IS NULL THEN
+  -- By a look into the table: what this session knew of names may be older than the lock.
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'holdfast') THEN
     IF NOT has_database_privilege(current_database(), 'CREATE') THEN
       RAISE EXCEPTION 'holdfast: role "%" may not create schema holdfast in database "%": '
         'let its owner run CREATE SCHEMA holdfast AUTHORIZATION %',

@@ -30,6 +30,13 @@ constexpr const char* probe_sql =
 
 constexpr Duration attempt_min = std::chrono::milliseconds{250};
 
+// Two installed at once, in transactions that see an older state of things (REPEATABLE READ).
+bool somebody_was_faster(const Trouble& trouble) {
+  return trouble.sqlstate == "42P06" || trouble.sqlstate == "42P07" ||
+         trouble.sqlstate == "42710" || trouble.sqlstate == "42723" ||
+         trouble.sqlstate == "23505" || is_collision(trouble);
+}
+
 std::string numeric(const net::SocketAddress& address) {
   std::array<char, NI_MAXHOST> text{};
   const int failed = getnameinfo(address.data(), address.size(), text.data(), text.size(), nullptr,
@@ -138,9 +145,9 @@ void Session::try_next() {
   }
   const auto left = static_cast<std::int64_t>(candidates_.size() - tried_);
   const Candidate& candidate = candidates_[tried_++];
-  address_ = candidate.host.is_socket() ? "local socket " + candidate.host.name
-                                        : candidate.host.name + ":" +
-                                              std::to_string(candidate.host.port);
+  address_ = candidate.host.is_socket()
+                 ? "local socket " + candidate.host.name
+                 : candidate.host.name + ":" + std::to_string(candidate.host.port);
   const std::string port = std::to_string(candidate.host.port);
   std::vector<const char*> keywords;
   std::vector<const char*> values;
@@ -160,15 +167,14 @@ void Session::try_next() {
   }
   keywords.push_back(nullptr);
   values.push_back(nullptr);
-  timer_ = loop_.call_at(now + std::max((give_up_at_ - now) / left, attempt_min),
-                         [self = shared_from_this()] {
-                           self->timer_ = 0;
-                           self->last_failure_ =
-                               Failed{errc::store_unavailable, false,
-                                      "PostgreSQL at " + self->address_ +
-                                          " does not answer: check that it runs there"};
-                           self->try_next();
-                         });
+  timer_ = loop_.call_at(
+      now + std::max((give_up_at_ - now) / left, attempt_min), [self = shared_from_this()] {
+        self->timer_ = 0;
+        self->last_failure_ = Failed{
+            errc::store_unavailable, false,
+            "PostgreSQL at " + self->address_ + " does not answer: check that it runs there"};
+        self->try_next();
+      });
   connection_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
   if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) {
     give_up_candidate();
@@ -186,8 +192,8 @@ void Session::give_up_candidate() {
 
 // libpq may have taken another socket, under the same number even.
 void Session::watch(PostgresPollingStatusType wants) {
-  descriptor_ =
-      std::make_unique<Descriptor>(loop_, PQsocket(connection_.get()), Descriptor::Closing::callers);
+  descriptor_ = std::make_unique<Descriptor>(loop_, PQsocket(connection_.get()),
+                                             Descriptor::Closing::callers);
   descriptor_->on_readable([this] { poll(); });
   descriptor_->on_writable([this] { poll(); });
   if (wants == PGRES_POLLING_READING) {
@@ -231,7 +237,7 @@ void Session::on_probed(Outcome outcome) {
   if (const auto* trouble = std::get_if<Trouble>(&outcome)) {
     last_failure_ = why_failed("PostgreSQL at " + address_, *trouble);
     last_failure_->code = last_failure_->code == errc::outcome_unknown ? errc::store_unavailable
-                                                                      : last_failure_->code;
+                                                                       : last_failure_->code;
     last_failure_->may_have_had_effect = false;
     try_next();
     return;
@@ -239,9 +245,10 @@ void Session::on_probed(Outcome outcome) {
   const Table& table = std::get<Table>(outcome);
   pooled_ = table.integer(0, 0) != PQbackendPID(connection_.get());
   if (table.text(0, 1) == "t") {
-    last_failure_ = Failed{errc::store_unavailable, false,
-                           "PostgreSQL at " + address_ +
-                               " is a standby, which cannot lock: name the primary, or all of them"};
+    last_failure_ =
+        Failed{errc::store_unavailable, false,
+               "PostgreSQL at " + address_ +
+                   " is a standby, which cannot lock: name the primary, or all of them"};
     try_next();
     return;
   }
@@ -257,13 +264,16 @@ void Session::install() {
   ready_ = true;
   run({install_sql(), {}, true}, [this](Outcome outcome) {
     ready_ = false;
-    if (const auto* trouble = std::get_if<Trouble>(&outcome)) {
+    const auto* trouble = std::get_if<Trouble>(&outcome);
+    if (trouble == nullptr) {
+      become_ready();
+    } else if (somebody_was_faster(*trouble)) {
+      probe();
+    } else {
       last_failure_ = why_failed("PostgreSQL at " + address_, *trouble);
       last_failure_->may_have_had_effect = false;
       fail(*last_failure_);
-      return;
     }
-    become_ready();
   });
   ready_ = false;
 }
