@@ -29,6 +29,11 @@ void Faults::begin() {
   plan(rates.restart_empty, "empty restart", &Faults::restart_empty);
   plan(rates.fail_over, "failover", &Faults::fail_over);
   plan(rates.primary_lost, "lost primary", &Faults::lose_primary);
+  plan(rates.quorum_restart, "restart of a node", &Faults::quorum_restart);
+  plan(rates.quorum_forget, "node forgets", &Faults::quorum_forget);
+  plan(rates.quorum_jump, "clock jump of a node", &Faults::quorum_jump);
+  plan(rates.quorum_freeze, "frozen node", &Faults::quorum_freeze);
+  plan(rates.quorum_cut, "node cut off", &Faults::quorum_cut);
   plan(rates.store_clock_jump, "store clock jump", &Faults::store_clock_jump);
   plan(rates.node_clock_change, "node clock change", &Faults::node_clock_change);
   plan(rates.operator_break, "break", &Faults::operator_break);
@@ -41,6 +46,9 @@ void Faults::heal() {
   healed_ = true;
   around_.network.heal();
   around_.servers.heal();
+  if (around_.quorum != nullptr) {
+    around_.quorum->heal();
+  }
   while (!lasting_.empty()) {
     end(lasting_.begin()->first);
   }

@@ -45,6 +45,12 @@ class Faults {
   void restart_empty();
   void fail_over();
   void lose_primary();
+  void quorum_restart();
+  void quorum_forget();
+  void quorum_jump();
+  void quorum_freeze();
+  void quorum_cut();
+  QuorumNode& any_quorum_node();
   void store_clock_jump();
   void node_clock_change();
   void operator_break();

@@ -23,6 +23,11 @@ Locker::Locker(Surroundings& around, NodeId node, SimClock& clock, SimRuntime& r
 }
 
 std::unique_ptr<Store> Locker::open_store(bool listens) {
+  if (around_.quorum != nullptr) {
+    return std::make_unique<QuorumStore>(
+        around_.world, around_.network, *around_.quorum, around_.history, runtime_,
+        QuorumStoreOptions{.node = node_, .client_id = client_id_ * 2 + (listens ? 1 : 0)});
+  }
   return std::make_unique<ModelStore>(
       around_.world, around_.network, around_.servers, around_.history, runtime_,
       ModelStoreOptions{.node = node_, .client_id = client_id_, .listens = listens});

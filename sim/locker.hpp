@@ -8,6 +8,7 @@
 #include "sim/model_server.hpp"
 #include "sim/model_store.hpp"
 #include "sim/network.hpp"
+#include "sim/quorum_store.hpp"
 #include "sim/replicas.hpp"
 #include "sim/runtime.hpp"
 
@@ -29,6 +30,7 @@ struct Surroundings {
   History& history;
   ModelServer& server;  // the one, or the first of several
   Replicas& servers;
+  Quorum* quorum;  // in place of the others, if it is not null
   Database& database;
   std::uint64_t next_client_id = 1;
   AttemptId next_attempt = 1;

@@ -1,6 +1,7 @@
 #include "sim/model_protocol.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace holdfast::sim {
 
@@ -33,6 +34,15 @@ std::vector<OwnerId> owners_of(const Request& request) {
     return {withdraw->claim.owner};
   }
   return {};
+}
+
+AttemptId attempt_of(const Claim& claim) {
+  const std::string& note = claim.who.note;
+  AttemptId attempt = 0;
+  if (!note.empty()) {
+    std::from_chars(note.data() + 1, note.data() + note.size(), attempt);
+  }
+  return attempt;
 }
 
 bool says_yes(const Answer& answer) {

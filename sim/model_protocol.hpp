@@ -50,6 +50,8 @@ using Answer = std::variant<Failed, AcquireReply, AcquireAllReply, std::vector<R
 
 // Of the claims in it; none for what only looks, and for an operator's break.
 std::vector<OwnerId> owners_of(const Request& request);
+// Workloads write the number of the wait into the note of the claim.
+AttemptId attempt_of(const Claim& claim);
 // Somebody was granted something, or renewed it.
 bool says_yes(const Answer& answer);
 

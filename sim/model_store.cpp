@@ -2,24 +2,12 @@
 
 #include <holdfast/error.hpp>
 
-#include <charconv>
-
 namespace holdfast::sim {
 
 namespace {
 
 constexpr Duration reconnect_min = std::chrono::milliseconds{10};
 constexpr Duration reconnect_max = std::chrono::milliseconds{200};
-
-// Workloads write the number of the wait into the note of the claim.
-AttemptId attempt_of(const Claim& claim) {
-  const std::string& note = claim.who.note;
-  AttemptId attempt = 0;
-  if (!note.empty()) {
-    std::from_chars(note.data() + 1, note.data() + note.size(), attempt);
-  }
-  return attempt;
-}
 
 template <class Reply>
 UniqueFunction<void(Answer)> expecting(UniqueFunction<void(Reply)> done) {

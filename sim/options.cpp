@@ -173,6 +173,29 @@ void draw_replicas(Options& options, Random& random) {
   draw_network_faults(options, random, 150);
 }
 
+// Nodes that each may fail for themselves. Names are plain locks: a quorum keeps no queue.
+void draw_quorum(Options& options, Random& random) {
+  if (options.scenario != "quorum") {
+    return;
+  }
+  options.quorum.nodes = random.chance(400) ? 3 : 5;
+  options.quorum.fences_of_time = random.chance(300);
+  Workload& work = options.work;
+  for (NamePlan& plan : work.names) {
+    plan = {"lock" + plan.name.substr(plan.name.size() - 1), Purpose::lock, 0};
+  }
+  work.together = 0;
+  work.min_hold = work.max_hold = 0;
+  options.faults.quorum_restart = maybe(random, 500, seconds{3}, seconds{20});
+  options.faults.quorum_forget = maybe(random, 500, seconds{3}, seconds{20});
+  options.faults.quorum_jump = maybe(random, 300, seconds{5}, seconds{20});
+  options.faults.quorum_freeze = maybe(random, 500, seconds{3}, seconds{20});
+  options.faults.quorum_cut = maybe(random, 500, seconds{2}, seconds{15});
+  options.faults.pause = maybe(random, 500, seconds{2}, seconds{15});
+  options.faults.crash = maybe(random, 300, seconds{5}, seconds{20});
+  draw_network_faults(options, random, 300);
+}
+
 class Lines {
  public:
   Lines& operator()(std::string_view what, const auto& value) {
@@ -207,6 +230,7 @@ const std::vector<Scenario>& scenarios() {
       {"failover", "a replica takes over without the last grants"},
       {"sentinel", "a primary that is frozen, cut off with some clients, or dead; then a replica"},
       {"acks", "the same, and every replica has to have a grant before it counts"},
+      {"quorum", "a lock on most of several nodes: they restart, forget, freeze, are cut off"},
       {"clocks", "drift to the limit, clocks that jump, on nodes and in the store"},
       {"crashes", "nodes and the store crash and come back, with and without memory"},
   };
@@ -238,6 +262,7 @@ Options draw_options(std::uint64_t seed, std::string_view scenario) {
   options.server.replication_lag = random.between(Duration{milliseconds{1}}, seconds{1});
   draw_faults(options, random);
   draw_replicas(options, random);
+  draw_quorum(options, random);
   return options;
 }
 
@@ -279,6 +304,12 @@ std::string text(const Options& options) {
   if (options.server.replicas > 0) {
     lines("replicas", options.server.replicas)("acks", options.server.acks);
     lines("min replicas", options.server.min_replicas);
+  }
+  if (options.quorum.nodes > 0) {
+    lines("quorum of", options.quorum.nodes)("fences of time", options.quorum.fences_of_time);
+    lines("node restarts every", faults.quorum_restart);
+    lines("node forgets every", faults.quorum_forget)("node jumps every", faults.quorum_jump);
+    lines("node freezes every", faults.quorum_freeze)("node cut every", faults.quorum_cut);
   }
   lines("store clock jump every", faults.store_clock_jump);
   lines("node clock change every", faults.node_clock_change);

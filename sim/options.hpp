@@ -3,6 +3,7 @@
 
 #include "sim/model_server.hpp"
 #include "sim/network.hpp"
+#include "sim/quorum_node.hpp"
 
 #include <cstdint>
 #include <string>
@@ -65,6 +66,12 @@ struct FaultRates {
   Duration fail_over{};
   Duration primary_lost{};  // of several servers
   Duration store_clock_jump{};
+  // Of one node of a quorum.
+  Duration quorum_restart{};
+  Duration quorum_forget{};
+  Duration quorum_jump{};
+  Duration quorum_freeze{};
+  Duration quorum_cut{};
   Duration node_clock_change{};
   Duration operator_break{};
 };
@@ -78,6 +85,7 @@ struct Options {
   std::int64_t drift_ppm = 0;  // of each clock at most, either way
   NetworkOptions network{};
   ServerOptions server{};
+  QuorumOptions quorum{};
   Workload work{};
   FaultRates faults{};
 };

@@ -34,8 +34,12 @@ Universe::Universe(Options the_options)
       server(world, network, history,
              with_drift(options.server, world.random(), options.drift_ppm)),
       servers(world, network, history, server, options.server),
+      quorum(options.quorum.nodes == 0
+                 ? nullptr
+                 : std::make_unique<Quorum>(world, network, history, options.quorum,
+                                            options.drift_ppm)),
       database(network, history),
-      around{world, network, history, server, servers, database},
+      around{world, network, history, server, servers, quorum.get(), database},
       faults(around, options, nodes) {
   add_checkers();
   for (NodeId id = 0; id < options.nodes; ++id) {
@@ -44,23 +48,32 @@ Universe::Universe(Options the_options)
   }
 }
 
+// What only one store can promise: records of its own, in one place, and a queue.
+void Universe::add_store_checkers() {
+  history.add(make_company_checker());
+  history.add(make_next_checker());
+  history.add(make_record_checker());
+  history.add(make_order_checker());
+  history.add(make_fence_checker());
+}
+
 void Universe::add_checkers() {
   const Duration late = options.lateness * 2 + milliseconds{1};
   history.add(make_exclusion_checker());
+  history.add(make_window_checker());
+  if (quorum) {
+    history.add(make_quorum_fence_checker());
+  } else {
+    add_store_checkers();
+  }
   history.add(make_permit_checker());
-  history.add(make_company_checker());
-  history.add(make_next_checker());
   history.add(make_floor_checker());
   history.add(make_run_checker());
   history.add(make_value_checker());
   history.add(make_group_checker());
-  history.add(make_window_checker());
-  history.add(make_fence_checker());
-  history.add(make_record_checker());
   history.add(make_guard_checker());
   history.add(make_silence_checker());
   history.add(make_leftover_checker(recovery_max));
-  history.add(make_order_checker());
   history.add(make_loss_checker(late));
   history.add(make_needless_loss_checker(recovery_max));
   // There and back, and what of the answer is about others may wait for replicas.
@@ -72,7 +85,9 @@ void Universe::add_checkers() {
 }
 
 void Universe::look_at_store() {
-  if (servers.primary().up()) {
+  if (quorum) {
+    quorum->look();
+  } else if (servers.primary().up()) {
     servers.primary().look();
   }
   world.after(look_every, [this] { look_at_store(); });

@@ -9,6 +9,7 @@
 #include "sim/network.hpp"
 #include "sim/node.hpp"
 #include "sim/options.hpp"
+#include "sim/quorum_store.hpp"
 #include "sim/replicas.hpp"
 #include "sim/world.hpp"
 
@@ -36,6 +37,7 @@ class Universe {
   History history;
   ModelServer server;  // the store, or the first of its servers
   Replicas servers;
+  std::unique_ptr<Quorum> quorum;  // or null: `servers` are the store
   Database database;
   Surroundings around;
   std::vector<std::unique_ptr<Node>> nodes{};
@@ -43,6 +45,7 @@ class Universe {
 
  private:
   void add_checkers();
+  void add_store_checkers();
   void look_at_store();
   bool all_done() const;
   // Runs to `end`, or until a checker objects or, with `until_done`, all is done.

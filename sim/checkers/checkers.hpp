@@ -19,6 +19,7 @@ std::unique_ptr<Checker> make_value_checker();
 std::unique_ptr<Checker> make_group_checker();
 std::unique_ptr<Checker> make_window_checker();
 std::unique_ptr<Checker> make_fence_checker();
+std::unique_ptr<Checker> make_quorum_fence_checker();  // in its place, where a quorum grants
 std::unique_ptr<Checker> make_record_checker();
 std::unique_ptr<Checker> make_guard_checker();
 std::unique_ptr<Checker> make_silence_checker();

@@ -53,6 +53,13 @@ enum class Mutation : std::uint8_t {
   doubt_is_ignored,         // after a failover leases are not verified until they are due
   shortfall_is_a_grant,     // too few replicas have it, and it counts all the same
   handoff_confirmed_alone,  // what confirms a hand-off does not wait for replicas
+  // a quorum of nodes
+  one_round_fence,          // each node counts for itself, and the greatest of a quorum is taken
+  fence_not_lower,          // a node notes a fence that is not above the one it has
+  forgetful_node_counts,    // there is no mark: a node without memory counts as any other
+  validity_from_round_two,  // the trust window counts from the second round
+  restored_without_quorum,  // a renewal makes the record where it is missing
+  stragglers_stay,          // nodes that did not answer a failed attempt keep what it left there
   count_,
 };
 

@@ -273,5 +273,33 @@ TEST(Checkers, LetADeposedPrimaryCountForItself) {
   EXPECT_EQ(fences->violations().size(), 2U);
 }
 
+StoreGranted complete(OwnerId owner, Fence fence, Duration when) {
+  StoreGranted granted{"n", owner, fence};
+  granted.at = Instant{when};
+  return granted;
+}
+
+TEST(QuorumFenceChecker, ObjectsToFencesThatRepeatOrAreOutOfOrder) {
+  Told heard_late{make_quorum_fence_checker()};
+  heard_late(complete(b, Fence{6}, 2s))(complete(a, Fence{5}, 1s))(complete(c, Fence{7}, 3s));
+  EXPECT_EQ(heard_late.objections(), 0U);
+  Told repeated{make_quorum_fence_checker()};
+  repeated(complete(a, Fence{5}, 1s))(complete(b, Fence{5}, 2s));
+  EXPECT_EQ(repeated.objections(), 1U);
+  Told fell{make_quorum_fence_checker()};
+  fell(complete(a, Fence{5}, 1s))(complete(b, Fence{4}, 2s));
+  EXPECT_EQ(fell.objections(), 1U);
+  Told unknown{make_quorum_fence_checker()};
+  EXPECT_EQ(unknown(trusts(0, a, 9s, Fence{5})).objections(), 1U);
+}
+
+TEST(QuorumFenceChecker, ObjectsToARenewalAfterALaterGrant) {
+  Told renewed{make_quorum_fence_checker()};
+  renewed(complete(a, Fence{5}, 1s))(at(2s), trusts(0, a, 10s, Fence{5}));
+  renewed(at(4s), complete(b, Fence{6}, 4s))(at(5s), trusts(0, a, 13s, Fence{5}));
+  EXPECT_EQ(renewed.objections(), 0U);  // sent before, heard of after
+  EXPECT_EQ(renewed(at(9s), trusts(0, a, 18s, Fence{5})).objections(), 1U);
+}
+
 }  // namespace
 }  // namespace holdfast::sim

@@ -1,4 +1,4 @@
-// 275 seeds in every build: 25 of each scenario. What they promise is in sim/checkers.
+// 300 seeds in every build: 25 of each scenario. What they promise is in sim/checkers.
 #include "sim/sim.hpp"
 
 #include <gtest/gtest.h>
