@@ -118,7 +118,9 @@ const std::vector<StoreKind>& store_kinds() {
       {"redis+unix", "redis+unix:///run/redis.sock",
        "processes of one host that may use the socket", redis_promise, true, without_redis},
       {"postgres", "postgres://app@db1/app?mode=lease", "all hosts that reach the server",
-       "survives holder crash, restart, network loss; expiry is judged by the server's clock", true,
+       "survives holder crash, restart, network loss; expiry is judged by the server's clock. "
+       "mode=advisory: ends with its session, no TTL, by chance",
+       true,
        missing_of(module_stores[0])},
       {"etcd", "etcd://n1:2379,n2,n3", "all hosts that reach the cluster",
        "survives holder crash, restart, failover and partition of a minority", true,

@@ -47,6 +47,10 @@ std::string why_beyond(const Ask& ask, const Capabilities& store) {
   if (ask.limit == 0 && ask.mode == Mode::shared && !store.shared) {
     return "this store has exclusive locks only, no readers";
   }
+  if (!store.ttl && (ask.options.min_hold || ask.options.lock_delay)) {
+    return "a lock of this store ends with its session, so it knows neither min_hold nor "
+           "lock_delay";
+  }
   if (!ask.run_id.empty() && !store.runs) {
     return "this store does not remember runs that are done";
   }

@@ -146,7 +146,8 @@ void empty_postgres_database() {
       "DO $$ BEGIN IF to_regprocedure('holdfast.lock_version()') IS NOT NULL THEN "
       "DELETE FROM holdfast.lock_name; DELETE FROM holdfast.lock_lease; "
       "DELETE FROM holdfast.lock_waiter; DELETE FROM holdfast.lock_tombstone; "
-      "DELETE FROM holdfast.lock_done; UPDATE holdfast.lock_floor SET fence = 0; "
+      "DELETE FROM holdfast.lock_done; DELETE FROM holdfast.lock_hold; "
+      "DELETE FROM holdfast.lock_key; UPDATE holdfast.lock_floor SET fence = 0; "
       "END IF; END $$");
 }
 

@@ -83,7 +83,7 @@ std::vector<Finding> judge_server(const Table& answer, const Settings& settings,
         "look for it in pg_stat_activity");
   }
   if (pooled && !settings.listen) {
-    add(Level::note, "a pooler stands between: waiters are not woken, they look every 2 s",
+    add(Level::note, "a pooler stands between: waiters are not woken, they look every 500 ms",
         "name a direct way: listen=postgres://...");
   }
   add(Level::note,

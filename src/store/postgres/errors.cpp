@@ -20,7 +20,8 @@ constexpr std::array rules{
     Rule{"HF005", errc::format_too_new},  Rule{"HF007", errc::storage_unsafe},
     Rule{"42501", errc::access_denied},   Rule{"28", errc::access_denied},
     Rule{"22021", errc::invalid_options}, Rule{"22P05", errc::invalid_options},
-    Rule{"0A000", errc::unsupported},     Rule{"", errc::store_unavailable},
+    Rule{"0A000", errc::unsupported},     Rule{"42", errc::unsupported},
+    Rule{"", errc::store_unavailable},
 };
 
 }  // namespace

@@ -26,9 +26,13 @@ bool asks_for_another_session(const Trouble& trouble) {
 }  // namespace
 
 Link::Link(EventLoop& loop, const Target& target, Duration op_timeout)
+    : Link(loop, target, op_timeout, Special{}) {}
+
+Link::Link(EventLoop& loop, const Target& target, Duration op_timeout, const Special& special)
     : loop_(loop),
       target_(target),
       op_timeout_(op_timeout),
+      special_(special),
       place_(target.text()),
       retry_delay_(first_delay) {}
 
@@ -82,7 +86,7 @@ void Link::connect_when_due() {
 void Link::connect() {
   next_try_ = loop_.now() + retry_delay_;
   session_ = Session::start(
-      loop_, {&target_, op_timeout_, true},
+      loop_, {&target_, op_timeout_, true, special_.setup, special_.refuse_poolers},
       {.ready = [this] { on_ready(); }, .failed = [this](const Failed& why) { on_failed(why); }});
 }
 
@@ -166,7 +170,7 @@ void Link::on_outcome(Outcome outcome) {
   }
   if (const auto* trouble = std::get_if<Trouble>(&outcome)) {
     Ask& first = asks_.front();
-    if (is_collision(*trouble) && ++first.tries < collisions_max) {
+    if (!first.query.once && is_collision(*trouble) && ++first.tries < collisions_max) {
       pump();
       return;
     }

@@ -25,8 +25,14 @@ class Link {
   using Answer = std::variant<Table, Failed>;
   using Handler = UniqueFunction<void(Answer)>;
 
+  // `special`: what each session must be, and what it runs before anything else.
+  struct Special {
+    const char* setup = nullptr;
+    bool refuse_poolers = false;
+  };
   // The target must outlive it.
   Link(EventLoop& loop, const Target& target, Duration op_timeout);
+  Link(EventLoop& loop, const Target& target, Duration op_timeout, const Special& special);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
   ~Link();
@@ -66,6 +72,7 @@ class Link {
   EventLoop& loop_;
   const Target& target_;
   const Duration op_timeout_;
+  const Special special_;
   const std::string place_;
   UniqueFunction<void()> remade_{};
   UniqueFunction<void(const Session*)> told_{};

@@ -9,6 +9,13 @@
 
 namespace holdfast::postgres {
 
+namespace {
+
+// How often a waiter looks that nobody can wake.
+constexpr Duration unheard_recheck = std::chrono::milliseconds{500};
+
+}  // namespace
+
 PostgresStore::PostgresStore(EventLoop& loop, std::shared_ptr<const Settings> settings)
     : loop_(loop),
       settings_(std::move(settings)),
@@ -50,10 +57,17 @@ void PostgresStore::acquire(const Claim& claim, Queueing queueing,
     return;
   }
   // Half of the time at most goes into being reachable; the rest is the request's.
-  wakes_->when_settled(by - settings_->op_timeout / 2,
-                       [this, by, query = std::move(query), done = std::move(done)]() mutable {
-                         ask<AcquireReply>(std::move(query), by, std::move(done), parse_acquired);
-                       });
+  wakes_->when_settled(by - settings_->op_timeout / 2, [this, by, query = std::move(query),
+                                                        done = std::move(done)]() mutable {
+    UniqueFunction<void(AcquireReply)> told = [this,
+                                               done = std::move(done)](AcquireReply reply) mutable {
+      if (auto* queued = std::get_if<Queued>(&reply); queued != nullptr && wakes_->is_deaf()) {
+        queued->recheck_in = std::min(queued->recheck_in, unheard_recheck);
+      }
+      done(std::move(reply));
+    };
+    ask<AcquireReply>(std::move(query), by, std::move(told), parse_acquired);
+  });
 }
 
 void PostgresStore::acquire_all(std::span<const Claim> claims,

@@ -12,11 +12,13 @@ std::string us(Duration duration) {
   return std::to_string(std::chrono::ceil<std::chrono::microseconds>(duration).count());
 }
 
+std::string mode_text(Mode mode) { return mode == Mode::exclusive ? "0" : "1"; }
+
+}  // namespace
+
 std::string bytea(const std::string& bytes) {
   return "\\x" + to_hex({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
-
-std::string mode_text(Mode mode) { return mode == Mode::exclusive ? "0" : "1"; }
 
 void add_claim(Query& query, const Claim& claim, const std::string& client) {
   const std::size_t first = query.parameters.size();
@@ -34,8 +36,6 @@ void add_claim(Query& query, const Claim& claim, const std::string& client) {
     query.parameters.push_back(std::move(field));
   }
 }
-
-}  // namespace
 
 std::string array_text(const std::vector<std::string>& items) {
   std::string text = "{";

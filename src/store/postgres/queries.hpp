@@ -33,6 +33,9 @@ std::optional<BreakReply> parse_broken(const Table& table);
 std::optional<InspectReply> parse_inspected(const Table& table);
 std::optional<ListReply> parse_listed(const Table& table);
 
+std::string bytea(const std::string& bytes);
+// Puts ROW($n,…)::holdfast.lock_claim behind the SQL, and its parameters behind the others.
+void add_claim(Query& query, const Claim& claim, const std::string& client);
 // A text array as PostgreSQL writes it.
 std::string array_text(const std::vector<std::string>& items);
 

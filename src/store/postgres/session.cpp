@@ -244,9 +244,18 @@ void Session::on_probed(Outcome outcome) {
     try_next();
     return;
   }
+  if (pooled_ && plan_.refuse_poolers) {
+    fail(
+        {errc::unsupported, false,
+         "PostgreSQL at " + address_ +
+             ": a pooler (PgBouncer) stands between and hands statements to sessions of its "
+             "choice, so mode=advisory cannot hold a lock there: connect to the server itself, use "
+             "mode=lease, or say pooler=session if it pools whole sessions"});
+    return;
+  }
   const std::int64_t version = table.integer(0, 3);
   if (!plan_.install || (table.integer(0, 2) > 0 && version == schema_version)) {
-    become_ready();
+    set_up();
   } else {
     install();  // it also says what stands in its way
   }
@@ -258,7 +267,7 @@ void Session::install() {
     ready_ = false;
     const auto* trouble = std::get_if<Trouble>(&outcome);
     if (trouble == nullptr) {
-      become_ready();
+      set_up();
     } else if (somebody_was_faster(*trouble)) {
       probe();
     } else {
@@ -266,6 +275,23 @@ void Session::install() {
       last_failure_->may_have_had_effect = false;
       fail(*last_failure_);
     }
+  });
+  ready_ = false;
+}
+
+void Session::set_up() {
+  if (plan_.setup == nullptr) {
+    become_ready();
+    return;
+  }
+  ready_ = true;
+  run({plan_.setup, {}, true}, [this](Outcome outcome) {
+    ready_ = false;
+    if (const auto* trouble = std::get_if<Trouble>(&outcome)) {
+      fail(why_failed("PostgreSQL at " + address_, *trouble));
+      return;
+    }
+    become_ready();
   });
   ready_ = false;
 }

@@ -31,6 +31,8 @@ class Session : public std::enable_shared_from_this<Session> {
     const Target* target = nullptr;  // must outlive the session
     Duration timeout{};              // for all of the addresses together
     bool install = true;             // false: the schema is of no concern
+    const char* setup = nullptr;     // statements that come first
+    bool refuse_poolers = false;
   };
   // Called on the loop, never from inside a call; each may close or drop the session.
   struct Events {
@@ -74,6 +76,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void probe();
   void on_probed(Outcome outcome);
   void install();
+  void set_up();
   void become_ready();
   void fail(Failed why);
   void on_readable();

@@ -17,8 +17,9 @@ std::int64_t Table::integer(int row, int column) const {
 }
 
 bool Session::run(const Query& query, UniqueFunction<void(Outcome)> done) {
-  // A server that was restarted while nobody ran this lane has hung up on us.
-  if (PQconsumeInput(connection_.get()) == 0) {
+  // A server that was restarted while nobody ran this lane has hung up on us: the first read may
+  // give its last words, the second the end.
+  if (PQconsumeInput(connection_.get()) == 0 || PQconsumeInput(connection_.get()) == 0) {
     return false;
   }
   int sent = 0;

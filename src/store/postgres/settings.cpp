@@ -19,7 +19,8 @@ constexpr std::size_t client_id_size = 16;
 [[noreturn]] void refuse(const std::string& what) { throw Error{errc::invalid_url, what}; }
 
 bool is_ours(std::string_view key) {
-  return key == "mode" || key == "op_timeout" || key == "password_file" || key == "listen";
+  return key == "mode" || key == "op_timeout" || key == "password_file" || key == "listen" ||
+         key == "pooler";
 }
 
 // Each of these would undo what the store relies on, or has a place of its own in the URL.
@@ -124,6 +125,12 @@ Settings::Settings(const StoreUrl& url, const std::string& password)
       op_timeout(op_timeout_of(url)),
       server(target_of(url, password)),
       client_id(make_client_id()) {
+  if (const std::string* pooler = url.option("pooler")) {
+    if (*pooler != "session") {
+      refuse("pooler=" + *pooler + ": only pooler=session makes a difference");
+    }
+    pooler_keeps_sessions = true;
+  }
   if (const std::string* other = url.option("listen")) {
     if (mode == LockMode::advisory) {
       refuse("listen= is for mode=lease: advisory locks have no wake-ups");

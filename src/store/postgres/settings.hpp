@@ -35,8 +35,9 @@ struct Settings {
   LockMode mode = LockMode::lease;
   Duration op_timeout;
   Target server{};
-  std::optional<Target> listen{};  // where LISTEN works, if not at `server`
-  std::string client_id{};         // random: names the channel of this client
+  std::optional<Target> listen{};      // where LISTEN works, if not at `server`
+  bool pooler_keeps_sessions = false;  // as the URL says
+  std::string client_id{};             // random: names the channel of this client
 
   std::string channel() const { return "holdfast_" + client_id; }
 };

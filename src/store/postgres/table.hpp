@@ -39,11 +39,12 @@ struct Trouble {
 
 using Outcome = std::variant<Table, Trouble>;
 
-// `script`: several statements, no parameters and no rows.
+// `script`: several statements, no parameters and no rows. `once`: not to be sent again by itself.
 struct Query {
   std::string sql{};
   std::vector<std::string> parameters{};
   bool script = false;
+  bool once = false;
 };
 
 }  // namespace holdfast::postgres

@@ -102,7 +102,7 @@ void WakeListener::connect() {
 }
 
 void WakeListener::on_ready() {
-  if (session_->is_pooled()) {
+  if (session_->is_pooled() && !settings_->pooler_keeps_sessions) {
     state_ = State::deaf;
     session_->close();
     settle(false);

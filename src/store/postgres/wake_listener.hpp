@@ -40,6 +40,8 @@ class WakeListener {
   // Starts, and calls `go` once: when wake-ups arrive, when it is known that for now they cannot,
   // or at `latest`. May call it at once.
   void when_settled(Instant latest, UniqueFunction<void()> go);
+  // Nothing will be heard: a pooler is in the way.
+  bool is_deaf() const noexcept { return state_ == State::deaf; }
   void close() noexcept;
 
  private:
