@@ -10,8 +10,8 @@
 
 namespace holdfast::redis {
 
-Link::Link(EventLoop& loop, std::shared_ptr<const Settings> settings)
-    : loop_(loop), settings_(std::move(settings)) {}
+Link::Link(EventLoop& loop, std::shared_ptr<const Settings> settings, Locator& locator)
+    : loop_(loop), settings_(std::move(settings)), locator_(locator) {}
 
 Link::~Link() { close(); }
 
@@ -39,6 +39,9 @@ void Link::send(Ask ask) {
   if (closed_) {
     return;
   }
+  if (current_ != nullptr && term_ != locator_.term()) {
+    relocate();
+  }
   if (current_ != nullptr && current_->state() == Connection::State::ready) {
     current_->send(std::move(ask));
     return;
@@ -46,9 +49,7 @@ void Link::send(Ask ask) {
   if (current_ != nullptr && current_->connection().is_overdue(loop_.now())) {
     // A lane that nobody ran for a while: what became of its last attempt to connect says nothing
     // about the server now.
-    current_->close();
-    std::erase_if(peers_, [this](const auto& peer) { return peer.get() == current_; });
-    current_ = nullptr;
+    drop_current();
   }
   waiting_.push_back(std::move(ask));
   arm_expiry();
@@ -80,6 +81,29 @@ void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant
     }
     handler(std::move(outcome));
   });
+}
+
+// Whatever was sent there and is unanswered has an unknown outcome; what was not sent is kept.
+void Link::relocate() {
+  if (current_ == nullptr || term_ == locator_.term()) {
+    return;
+  }
+  retry_.succeeded();
+  if (current_->state() == Connection::State::ready) {
+    current_->distrust("another server is the primary now");
+    current_ = nullptr;
+  } else {
+    drop_current();
+  }
+  if (!waiting_.empty() || (was_connected_ && remade_)) {
+    connect();
+  }
+}
+
+void Link::drop_current() {
+  current_->close();
+  std::erase_if(peers_, [this](const auto& peer) { return peer.get() == current_; });
+  current_ = nullptr;
 }
 
 void Link::distrust_answering_peer() {
@@ -141,7 +165,7 @@ void Link::expire_waiting() {
 // ---- connections -------------------------------------------------------------------------------
 
 void Link::connect_when_due() {
-  if (current_ != nullptr || retry_timer_ != 0 || closed_) {
+  if (current_ != nullptr || locating_ || retry_timer_ != 0 || closed_) {
     return;
   }
   if (loop_.now() >= retry_.next()) {
@@ -155,9 +179,31 @@ void Link::connect_when_due() {
 }
 
 void Link::connect() {
+  if (locating_) {
+    return;
+  }
+  loop_.cancel(std::exchange(retry_timer_, 0));
   retry_.tried(loop_.now());
+  locating_ = true;
+  locator_.locate(led_nowhere_, [this, alive = std::weak_ptr{alive_}](Locator::Found found) {
+    if (!alive.expired()) {
+      connect_to(std::move(found));
+    }
+  });
+}
+
+void Link::connect_to(Locator::Found found) {
+  locating_ = false;
+  if (closed_) {
+    return;
+  }
+  if (const auto* why = std::get_if<Failed>(&found)) {
+    on_not_connected(*why);
+    return;
+  }
+  term_ = locator_.term();
   auto peer =
-      Peer::connect(loop_, *settings_, settings_->commands,
+      Peer::connect(loop_, std::get<net::Endpoint>(std::move(found)), settings_->commands,
                     [this](Peer& from, Connection::Event& event) { on_event(from, event); });
   current_ = peer.get();
   peers_.push_back(std::move(peer));
@@ -189,6 +235,7 @@ void Link::answer(Peer& peer, Connection::Answered& answered) {
 
 void Link::on_ready(Peer& peer) {
   retry_.succeeded();
+  led_nowhere_ = false;
   last_failure_ = {};
   loop_.cancel(std::exchange(expiry_timer_, 0));
   for (Ask& ask : std::exchange(waiting_, {})) {
@@ -218,13 +265,20 @@ void Link::on_closed(Peer& peer, const Connection::Closed& closed) {
   }
   current_ = nullptr;
   if (!closed.was_ready) {
-    retry_.failed();
-    last_failure_ = closed.why;
-    const std::weak_ptr<char> alive = alive_;
-    fail_waiting(closed.why);
-    if (alive.expired()) {
-      return;
-    }
+    on_not_connected(closed.why);
+  } else if (!waiting_.empty() || remade_) {
+    connect_when_due();
+  }
+}
+
+void Link::on_not_connected(const Failed& why) {
+  retry_.failed();
+  led_nowhere_ = true;
+  last_failure_ = why;
+  const std::weak_ptr<char> alive = alive_;
+  fail_waiting(why);
+  if (alive.expired()) {
+    return;
   }
   if (!waiting_.empty() || (was_connected_ && remade_)) {
     connect_when_due();

@@ -6,6 +6,7 @@
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 
+#include "store/redis/locator.hpp"
 #include "store/redis/peer.hpp"
 #include "store/redis/retry_delay.hpp"
 #include "store/redis/settings.hpp"
@@ -20,7 +21,8 @@ class Link {
  public:
   using Handler = UniqueFunction<void(Outcome)>;
 
-  Link(EventLoop& loop, std::shared_ptr<const Settings> settings);
+  // `locator` must outlive it.
+  Link(EventLoop& loop, std::shared_ptr<const Settings> settings, Locator& locator);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
   ~Link();
@@ -41,6 +43,9 @@ class Link {
   // For a handler that was given a reply of a shape that cannot be: its connection ends.
   void distrust_answering_peer();
 
+  // The server is somewhere else: requests go there from now on.
+  void relocate();
+
   void close() noexcept;  // nothing may follow; handlers still pending are destroyed uncalled
 
  private:
@@ -48,7 +53,10 @@ class Link {
 
   void send(Ask ask);
   void connect();
+  void connect_to(Locator::Found found);
   void connect_when_due();
+  void drop_current();
+  void on_not_connected(const Failed& why);
   void on_event(Peer& peer, Connection::Event& event);
   void on_ready(Peer& peer);
   void on_unusable(Peer& peer);
@@ -60,6 +68,10 @@ class Link {
 
   EventLoop& loop_;
   std::shared_ptr<const Settings> settings_;
+  Locator& locator_;
+  std::uint64_t term_ = 0;  // of the place that current_ is at
+  bool locating_ = false;
+  bool led_nowhere_ = false;  // the last attempt to connect
   UniqueFunction<void()> remade_{};
   std::vector<std::shared_ptr<Peer>> peers_{};  // suspects, and current_
   Peer* current_ = nullptr;                     // connecting, in handshake, or ready

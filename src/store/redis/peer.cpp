@@ -16,19 +16,20 @@ constexpr Duration idle_long = std::chrono::milliseconds{100};
 
 }  // namespace
 
-std::shared_ptr<Peer> Peer::connect(EventLoop& loop, const Settings& settings,
+std::shared_ptr<Peer> Peer::connect(EventLoop& loop, net::Endpoint endpoint,
                                     const Connection::Options& options, EventHandler on_event) {
-  auto peer = std::make_shared<Peer>(ByConnect{}, loop, settings, options, std::move(on_event));
+  auto peer = std::make_shared<Peer>(ByConnect{}, loop, std::move(endpoint), options,
+                                     std::move(on_event));
   peer->start();
   return peer;
 }
 
-Peer::Peer(ByConnect /*key*/, EventLoop& loop, const Settings& settings,
+Peer::Peer(ByConnect /*key*/, EventLoop& loop, net::Endpoint endpoint,
            const Connection::Options& options, EventHandler on_event)
     : loop_(loop),
       connection_(options, loop.now()),
       on_event_(std::move(on_event)),
-      stream_(net::make_stream(loop, settings.endpoint)) {}
+      stream_(net::make_stream(loop, std::move(endpoint))) {}
 
 Peer::~Peer() { close(); }
 

@@ -6,7 +6,6 @@
 
 #include "net/stream.hpp"
 #include "store/redis/connection.hpp"
-#include "store/redis/settings.hpp"
 
 #include <array>
 #include <memory>
@@ -23,11 +22,11 @@ class Peer : public std::enable_shared_from_this<Peer> {
  public:
   using EventHandler = UniqueFunction<void(Peer&, Connection::Event&)>;
 
-  // Starts to connect. `settings` and `options` (a member of them) must outlive it. Events come on
-  // the loop, never from inside a call; a handler may close this peer, also by dropping it.
-  static std::shared_ptr<Peer> connect(EventLoop& loop, const Settings& settings,
+  // Starts to connect. `options` must outlive it. Events come on the loop, never from inside a call;
+  // a handler may close this peer, also by dropping it.
+  static std::shared_ptr<Peer> connect(EventLoop& loop, net::Endpoint endpoint,
                                        const Connection::Options& options, EventHandler on_event);
-  Peer(ByConnect key, EventLoop& loop, const Settings& settings, const Connection::Options& options,
+  Peer(ByConnect key, EventLoop& loop, net::Endpoint endpoint, const Connection::Options& options,
        EventHandler on_event);
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;

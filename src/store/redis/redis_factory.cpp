@@ -15,7 +15,9 @@ class RedisFactory final : public StoreFactory {
         settings_(std::make_shared<const redis::Settings>(url, password)) {}
 
   std::unique_ptr<Store> open(Runtime& runtime) override {
-    return std::make_unique<redis::RedisStore>(EventLoop::of(runtime), settings_);
+    return std::make_unique<redis::RedisStore>(
+        EventLoop::of(runtime), settings_,
+        std::make_unique<redis::FixedLocator>(settings_->endpoint));
   }
   std::string url() const override { return url_; }
 

@@ -7,8 +7,12 @@
 
 namespace holdfast::redis {
 
-RedisStore::RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings)
-    : loop_(loop), settings_(std::move(settings)), link_(loop, settings_) {}
+RedisStore::RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings,
+                       std::unique_ptr<Locator> locator)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      locator_(std::move(locator)),
+      link_(loop, settings_, *locator_) {}
 
 Capabilities RedisStore::capabilities() const {
   return {.queue = true,
@@ -23,12 +27,17 @@ Capabilities RedisStore::capabilities() const {
 
 void RedisStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
   listener_ = std::move(listener);
-  wakes_ = std::make_unique<WakeListener>(loop_, settings_,
+  wakes_ = std::make_unique<WakeListener>(loop_, settings_, *locator_,
                                           [this](const StoreEvent& event) { listener_(event); });
   link_.keep_connected([this] { listener_(Doubt{}); });
+  locator_->watch([this] {
+    link_.relocate();
+    wakes_->relocate();
+  });
 }
 
 void RedisStore::close() noexcept {
+  locator_->close();
   link_.close();
   if (wakes_) {
     wakes_->close();

@@ -21,7 +21,8 @@ class RedisStore final : public Store {
  public:
   static constexpr std::size_t renew_batch = 100;  // names a script: 0.2 ms of the server's time
 
-  RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings);
+  RedisStore(EventLoop& loop, std::shared_ptr<const Settings> settings,
+             std::unique_ptr<Locator> locator);
 
   Capabilities capabilities() const override;
   void acquire(const Claim& claim, Queueing queueing,
@@ -81,6 +82,7 @@ class RedisStore final : public Store {
 
   EventLoop& loop_;
   std::shared_ptr<const Settings> settings_;
+  std::unique_ptr<Locator> locator_;
   Link link_;
   UniqueFunction<void(const StoreEvent&)> listener_{};
   std::unique_ptr<WakeListener> wakes_{};  // only of the store that listens

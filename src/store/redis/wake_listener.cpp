@@ -62,8 +62,8 @@ std::optional<StoreEvent> parse_wake_up(std::string_view payload) {
 }
 
 WakeListener::WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
-                           UniqueFunction<void(const StoreEvent&)> on_event)
-    : loop_(loop), settings_(std::move(settings)), tell_(std::move(on_event)) {}
+                           Locator& locator, UniqueFunction<void(const StoreEvent&)> on_event)
+    : loop_(loop), settings_(std::move(settings)), locator_(locator), tell_(std::move(on_event)) {}
 
 WakeListener::~WakeListener() { close(); }
 
@@ -95,8 +95,41 @@ void WakeListener::when_settled(Instant latest, UniqueFunction<void()> go) {
 
 void WakeListener::connect() {
   retry_.tried(loop_.now());
-  peer_ = Peer::connect(loop_, *settings_, settings_->wakes,
+  locator_.locate(led_nowhere_, [this, alive = std::weak_ptr{alive_}](Locator::Found found) {
+    if (!alive.expired()) {
+      connect_to(std::move(found));
+    }
+  });
+}
+
+void WakeListener::connect_to(Locator::Found found) {
+  if (std::holds_alternative<Failed>(found)) {
+    connect_later();
+    settle(false);
+    return;
+  }
+  term_ = locator_.term();
+  peer_ = Peer::connect(loop_, std::get<net::Endpoint>(std::move(found)), settings_->wakes,
                         [this](Peer&, Connection::Event& event) { on_event(event); });
+}
+
+void WakeListener::relocate() {
+  if (peer_ && term_ != locator_.term()) {
+    peer_->close();
+    peer_.reset();
+    missed_ = true;
+    connect();
+  }
+}
+
+void WakeListener::connect_later() {
+  retry_.failed();
+  led_nowhere_ = true;
+  missed_ = true;
+  retry_timer_ = loop_.call_at(retry_.next(), [this] {
+    retry_timer_ = 0;
+    connect();
+  });
 }
 
 void WakeListener::on_event(Connection::Event& event) {
@@ -106,19 +139,15 @@ void WakeListener::on_event(Connection::Event& event) {
     }
   } else if (std::holds_alternative<Connection::Ready>(event)) {
     retry_.succeeded();
+    led_nowhere_ = false;
     const std::weak_ptr<char> alive = alive_;
     settle(false);
     if (!alive.expired() && std::exchange(missed_, false)) {
       tell_(Doubt{});
     }
   } else if (std::holds_alternative<Connection::Closed>(event)) {
-    retry_.failed();
-    missed_ = true;
     peer_.reset();
-    retry_timer_ = loop_.call_at(retry_.next(), [this] {
-      retry_timer_ = 0;
-      connect();
-    });
+    connect_later();
     settle(false);
   }
 }

@@ -10,6 +10,7 @@
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 
+#include "store/redis/locator.hpp"
 #include "store/redis/peer.hpp"
 #include "store/redis/retry_delay.hpp"
 #include "store/redis/settings.hpp"
@@ -27,7 +28,7 @@ std::optional<StoreEvent> parse_wake_up(std::string_view payload);
 class WakeListener {
  public:
   // `on_event` also gets Doubt after a time in which wake-ups may have been missed.
-  WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
+  WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings, Locator& locator,
                UniqueFunction<void(const StoreEvent&)> on_event);
   WakeListener(const WakeListener&) = delete;
   WakeListener& operator=(const WakeListener&) = delete;
@@ -39,6 +40,9 @@ class WakeListener {
   // or at `latest`. May call it at once.
   void when_settled(Instant latest, UniqueFunction<void()> go);
 
+  // The server is somewhere else: listens there from now on.
+  void relocate();
+
   void close() noexcept;
 
  private:
@@ -48,12 +52,17 @@ class WakeListener {
   };
 
   void connect();
+  void connect_to(Locator::Found found);
+  void connect_later();
   void on_event(Connection::Event& event);
   void settle(bool overdue_only);
   void arm();
 
   EventLoop& loop_;
   std::shared_ptr<const Settings> settings_;
+  Locator& locator_;
+  std::uint64_t term_ = 0;    // of the place that peer_ is at
+  bool led_nowhere_ = false;  // the last attempt to connect
   UniqueFunction<void(const StoreEvent&)> tell_;
   std::shared_ptr<Peer> peer_{};
   bool started_ = false;
