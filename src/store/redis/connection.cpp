@@ -32,11 +32,29 @@ void Connection::write(const Request& request, bool in_full) {
 }
 
 void Connection::send(Ask ask) {
+  const bool wait = ask.needs_acks != nullptr && options_.acks.on();
+  const Instant deadline = ask.deadline;
   write(ask.request, ask.in_full);
   acquires_ += ask.acquires.empty() ? 0U : 1U;
   wake_at_ = std::min(wake_at_, ask.deadline);
   pending_.push_back({.ask = std::move(ask), .end = written_});
+  if (wait) {
+    send_wait(deadline);
+  }
 }
+
+// WAIT counts what this connection wrote, so it must go over the same one, right behind.
+void Connection::send_wait(Instant deadline) {
+  Ask wait;
+  wait.request = Request::of_command("WAIT");
+  wait.request.add_number(acks_wanted())
+      .add_number(std::max<std::int64_t>(options_.acks.timeout / std::chrono::milliseconds{1}, 1));
+  wait.deadline = deadline;
+  write(wait.request, false);
+  pending_.push_back({.ask = std::move(wait), .end = written_, .is_wait = true});
+}
+
+std::uint32_t Connection::acks_wanted() const noexcept { return options_.acks.wanted(replicas_); }
 
 bool Connection::awaits(const OwnerId& owner) const noexcept {
   return acquires_ != 0 && std::any_of(pending_.begin(), pending_.end(), [&](const Pending& one) {
@@ -56,6 +74,10 @@ void Connection::on_connected() {
     steps_.push_back(Step::auth);
     output_ += place.user.empty() ? encode({"AUTH", options_.password})
                                   : encode({"AUTH", place.user, options_.password});
+  }
+  if (options_.must_be_primary || (options_.acks.on() && !options_.subscriber)) {
+    steps_.push_back(Step::role);
+    output_ += encode({"ROLE"});
   }
   if (options_.subscriber) {
     steps_.push_back(Step::subscribe);
@@ -92,6 +114,10 @@ std::optional<Failed> Connection::step_failure(Step step, const Reply& reply) co
   if (!error.empty()) {
     return failure_of(error, options_.place);
   }
+  if (step == Step::role && options_.must_be_primary && reply.at(0).text() != "master") {
+    return failed_with(errc::store_unavailable, options_.place,
+                       "the server that was the primary is a replica now");
+  }
   if (step == Step::probe && reply.size() > 0) {
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < reply.size(); ++i) {
@@ -107,6 +133,9 @@ void Connection::on_step_reply(const Reply& reply, Instant now) {
     close(*why);
     return;
   }
+  if (steps_.front() == Step::role) {
+    count_replicas(reply);
+  }
   steps_.pop_front();
   if (!steps_.empty()) {
     return;
@@ -115,6 +144,11 @@ void Connection::on_step_reply(const Reply& reply, Instant now) {
   was_ready_ = true;
   ping_at_ = now + quiet_max;
   events_.emplace_back(Ready{});
+}
+
+// "master", offset, [[host, port, offset], …]
+void Connection::count_replicas(const Reply& role) {
+  replicas_ = std::max(static_cast<std::uint32_t>(role.at(2).size()), options_.acks.known_replicas);
 }
 
 // ---- replies -----------------------------------------------------------------------------------
@@ -159,21 +193,52 @@ void Connection::on_reply(Reply reply, Instant now) {
   const std::string_view error = reply.error();
   if (error.starts_with("NOSCRIPT") && done.ask.request.is_script() && !done.ask.in_full &&
       !done.abandoned) {
-    write(done.ask.request, true);
-    acquires_ += done.ask.acquires.empty() ? 0U : 1U;
-    done.end = written_;
     done.ask.in_full = true;
-    pending_.push_back(std::move(done));
+    send(std::move(done.ask));
     return;
   }
-  if (done.abandoned || !done.ask.handler) {
-    return;
+  if (done.is_wait) {
+    on_acknowledged(std::move(done), reply);
+  } else if (!done.abandoned && done.ask.handler) {
+    on_answer(std::move(done), std::move(reply));
   }
-  if (error.empty()) {
-    events_.emplace_back(Answered{std::move(done.ask.handler), std::move(reply)});
-  } else {
+}
+
+void Connection::on_answer(Pending done, Reply reply) {
+  const std::string_view error = reply.error();
+  if (!error.empty()) {
     events_.emplace_back(Answered{std::move(done.ask.handler), failure_of(error, options_.place)});
+    if (options_.must_be_primary && is_readonly(error)) {
+      distrust("the server that was the primary is a replica now");
+    }
+  } else if (done.ask.needs_acks != nullptr && options_.acks.on() && done.ask.needs_acks(reply)) {
+    Pending& wait = pending_.front();  // nothing is ever written in between
+    wait.ask.handler = std::move(done.ask.handler);
+    wait.ask.acquires = std::move(done.ask.acquires);
+    acquires_ += wait.ask.acquires.empty() ? 0U : 1U;
+    wait.answer = std::move(reply);
+  } else {
+    events_.emplace_back(Answered{std::move(done.ask.handler), std::move(reply)});
   }
+}
+
+void Connection::on_acknowledged(Pending wait, const Reply& reply) {
+  if (wait.abandoned || !wait.ask.handler) {
+    return;
+  }
+  const std::int64_t wanted = acks_wanted();
+  if (reply.is_integer() && reply.integer() >= wanted) {
+    events_.emplace_back(Answered{std::move(wait.ask.handler), std::move(wait.answer)});
+    return;
+  }
+  const std::string what =
+      reply.is_integer() ? std::to_string(reply.integer()) + " of " + std::to_string(wanted) +
+                               " replicas acknowledged within " +
+                               duration_text(options_.acks.timeout)
+                         : "the server does not tell what its replicas acknowledged: " +
+                               std::string(reply.error());
+  events_.emplace_back(Answered{
+      std::move(wait.ask.handler), failed_with(errc::store_unavailable, options_.place, what, true)});
 }
 
 void Connection::on_push(const Reply& reply, Instant now) {

@@ -23,6 +23,7 @@
 #include <holdfast/types.hpp>
 
 #include "store/redis/errors.hpp"
+#include "store/redis/replica_acks.hpp"
 #include "store/redis/request.hpp"
 #include "store/redis/resp.hpp"
 
@@ -48,6 +49,8 @@ class Connection {
     std::string channel{};    // a wake-up channel: for the rights probe, or the one to subscribe to
     bool subscriber = false;  // listens to `channel` and takes no requests
     Duration op_timeout = std::chrono::seconds{2};
+    bool must_be_primary = false;  // a replica is refused, also when it becomes one later
+    ReplicaAcks acks{};
   };
 
   struct Ask {
@@ -56,6 +59,8 @@ class Connection {
     UniqueFunction<void(Outcome)> handler{};  // may be empty: nobody waits for the answer
     std::vector<OwnerId> acquires{};          // it may make these owners holders
     bool in_full = false;  // with the script's text: nobody will be there to send it again
+    // Not null: an answer for which it is true counts only once enough replicas have acknowledged.
+    bool (*needs_acks)(const Reply&) = nullptr;
   };
 
   struct Ready {};
@@ -107,15 +112,22 @@ class Connection {
   Instant wake_at() const noexcept { return wake_at_; }  // call on_time() then; never: Instant::max
 
  private:
-  enum class Step : std::uint8_t { auth, select, probe, subscribe };
+  enum class Step : std::uint8_t { auth, select, role, probe, subscribe };
   struct Pending {
     Ask ask{};
-    std::uint64_t end = 0;   // how many bytes had been written when the last of it was
-    bool abandoned = false;  // its handler was told; only its place is kept
+    std::uint64_t end = 0;      // how many bytes had been written when the last of it was
+    bool abandoned = false;     // its handler was told; only its place is kept
+    bool is_wait = false;       // the WAIT behind a request that needs acknowledgements
+    Reply answer{};             // of that request, if it does
   };
 
   void write(const Request& request, bool in_full);
+  void send_wait(Instant deadline);
+  std::uint32_t acks_wanted() const noexcept;
   void on_reply(Reply reply, Instant now);
+  void on_answer(Pending done, Reply reply);
+  void on_acknowledged(Pending wait, const Reply& reply);
+  void count_replicas(const Reply& role);
   void on_step_reply(const Reply& reply, Instant now);
   void on_push(const Reply& reply, Instant now);
   std::optional<Failed> step_failure(Step step, const Reply& reply) const;
@@ -135,6 +147,7 @@ class Connection {
   std::deque<Step> steps_{};  // handshake steps without an answer
   std::deque<Pending> pending_{};
   std::size_t acquires_ = 0;  // how many of pending_ are acquires
+  std::uint32_t replicas_ = 0;  // that the server had when the connection was made
   std::uint64_t written_ = 0;
   std::string output_{};
   RespReader reader_{};

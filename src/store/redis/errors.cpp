@@ -121,6 +121,10 @@ Failed failure_of(std::string_view error, const Place& place) {
   return failed_with(errc::store_unavailable, place, "Redis answered: " + std::string(error), true);
 }
 
+bool is_readonly(std::string_view error) {
+  return error.starts_with("READONLY") || contains(error, " -READONLY ");
+}
+
 Failed missing_rights(const std::vector<std::string>& missing, const Place& place) {
   std::string commands;
   std::string channels;

@@ -23,6 +23,9 @@ Failed failure_of(std::string_view error, const Place& place);
 Failed failed_with(errc code, const Place& place, std::string_view what,
                    bool may_have_had_effect = false);
 
+// The server is a replica.
+bool is_readonly(std::string_view error);
+
 // What is missing, as the probe script tells it: command names, and "&PUBLISH" for channels.
 Failed missing_rights(const std::vector<std::string>& missing, const Place& place);
 

@@ -31,8 +31,13 @@ void Link::close() noexcept {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-void Link::send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires) {
-  send({std::move(request), deadline, std::move(handler), std::move(acquires)});
+void Link::send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires,
+                bool (*needs_acks)(const Reply&)) {
+  send({.request = std::move(request),
+        .deadline = deadline,
+        .handler = std::move(handler),
+        .acquires = std::move(acquires),
+        .needs_acks = needs_acks});
 }
 
 void Link::send(Ask ask) {

@@ -32,8 +32,9 @@ class Link {
   void keep_connected(UniqueFunction<void()> remade);
 
   // `handler` is called once, never from inside, at the latest at `deadline`. `acquires`: whom the
-  // request may make holders.
-  void send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires = {});
+  // request may make holders. `needs_acks`: see Connection::Ask.
+  void send(Request request, Instant deadline, Handler handler, std::vector<OwnerId> acquires = {},
+            bool (*needs_acks)(const Reply&) = nullptr);
 
   // As send(), and also behind every unanswered acquire of this owner on a connection that stopped
   // answering: a frozen server executes later what waits in its sockets.

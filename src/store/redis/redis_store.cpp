@@ -68,7 +68,7 @@ void RedisStore::send_acquire(Attempt attempt, UniqueFunction<void(AcquireReply)
                                        [limit = attempt.limit](const Reply& reply) {
                                          return parse_acquired(reply, limit);
                                        }),
-             {attempt.owner});
+             {attempt.owner}, grants);
 }
 
 void RedisStore::acquire_all(std::span<const Claim> claims,
@@ -86,7 +86,7 @@ void RedisStore::acquire_all(std::span<const Claim> claims,
       answer_with<AcquireAllReply>(
           std::move(done), [asked = std::vector<Claim>(claims.begin(), claims.end())](
                                const Reply& reply) { return parse_all_acquired(reply, asked); }),
-      std::move(owners));
+      std::move(owners), grants);
 }
 
 // ---- renew -------------------------------------------------------------------------------------
@@ -135,7 +135,8 @@ void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
   link_.send(renew_request(claims, *settings_), deadline(),
              answer_with<Batch>(std::move(collect), [count](const Reply& reply) {
                return parse_renewed(reply, count);
-             }));
+             }),
+             {}, renews_any);
 }
 
 // ---- amend -------------------------------------------------------------------------------------

@@ -140,6 +140,19 @@ enum Kind : std::int64_t { granted = 0, queued = 1, busy = 2, contradicting = 3,
 
 }  // namespace
 
+bool grants(const Reply& reply) {
+  return reply.at(0).is_integer() && reply.at(0).integer() == Kind::granted;
+}
+
+bool renews_any(const Reply& reply) {
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    if (reply.at(i).is_integer() && reply.at(i).integer() >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::optional<AcquireReply> parse_acquired(const Reply& reply, std::uint32_t limit) {
   if (!reply.at(0).is_integer()) {
     return std::nullopt;
