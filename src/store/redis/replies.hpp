@@ -14,11 +14,11 @@
 
 namespace holdfast::redis {
 
-// `limit`: of the claim.
 // True for an answer that makes or keeps holders: it counts only once enough replicas have it.
-bool grants(const Reply& reply);        // of acquire and acquire_all
-bool renews_any(const Reply& reply);    // of renew
+bool grants(const Reply& reply);      // of acquire and acquire_all
+bool renews_any(const Reply& reply);  // of renew
 
+// `limit`: of the claim.
 std::optional<AcquireReply> parse_acquired(const Reply& reply, std::uint32_t limit);
 std::optional<AcquireAllReply> parse_all_acquired(const Reply& reply,
                                                   std::span<const Claim> claims);
