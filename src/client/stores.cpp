@@ -117,6 +117,10 @@ const std::vector<StoreKind>& store_kinds() {
        true, without_redis},
       {"redis+unix", "redis+unix:///run/redis.sock",
        "processes of one host that may use the socket", redis_promise, true, without_redis},
+      {"redis+sentinel", "redis+sentinel://s1:26379,s2,s3/mymaster/0",
+       "all hosts that reach the sentinels and the primary", redis_promise, true, without_redis},
+      {"rediss+sentinel", "rediss+sentinel://s1:26379,s2,s3/mymaster?tls_ca=/etc/ca.pem",
+       "the same, over TLS", redis_promise, true, without_redis},
       {"postgres", "postgres://app@db1/app?mode=lease", "all hosts that reach the server",
        "survives holder crash, restart, network loss; expiry is judged by the server's clock. "
        "mode=advisory: ends with its session, no TTL, by chance",
@@ -148,7 +152,8 @@ std::shared_ptr<StoreFactory> make_store_factory(std::string_view url,
   }
 #endif
 #ifdef HOLDFAST_WITH_REDIS
-  if (parsed.scheme == "redis" || parsed.scheme == "rediss" || parsed.scheme == "redis+unix") {
+  if (parsed.scheme == "redis" || parsed.scheme == "rediss" || parsed.scheme == "redis+unix" ||
+      parsed.scheme == "redis+sentinel" || parsed.scheme == "rediss+sentinel") {
     return make_redis_factory(parsed, password_for(parsed, password));
   }
 #endif

@@ -231,14 +231,14 @@ void Connection::on_acknowledged(Pending wait, const Reply& reply) {
     events_.emplace_back(Answered{std::move(wait.ask.handler), std::move(wait.answer)});
     return;
   }
-  const std::string what =
-      reply.is_integer() ? std::to_string(reply.integer()) + " of " + std::to_string(wanted) +
-                               " replicas acknowledged within " +
-                               duration_text(options_.acks.timeout)
-                         : "the server does not tell what its replicas acknowledged: " +
-                               std::string(reply.error());
-  events_.emplace_back(Answered{
-      std::move(wait.ask.handler), failed_with(errc::store_unavailable, options_.place, what, true)});
+  const std::string what = reply.is_integer()
+                               ? std::to_string(reply.integer()) + " of " + std::to_string(wanted) +
+                                     " replicas acknowledged within " +
+                                     duration_text(options_.acks.timeout)
+                               : "the server does not tell what its replicas acknowledged: " +
+                                     std::string(reply.error());
+  events_.emplace_back(Answered{std::move(wait.ask.handler),
+                                failed_with(errc::store_unavailable, options_.place, what, true)});
 }
 
 void Connection::on_push(const Reply& reply, Instant now) {

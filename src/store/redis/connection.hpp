@@ -115,10 +115,10 @@ class Connection {
   enum class Step : std::uint8_t { auth, select, role, probe, subscribe };
   struct Pending {
     Ask ask{};
-    std::uint64_t end = 0;      // how many bytes had been written when the last of it was
-    bool abandoned = false;     // its handler was told; only its place is kept
-    bool is_wait = false;       // the WAIT behind a request that needs acknowledgements
-    Reply answer{};             // of that request, if it does
+    std::uint64_t end = 0;   // how many bytes had been written when the last of it was
+    bool abandoned = false;  // its handler was told; only its place is kept
+    bool is_wait = false;    // the WAIT behind a request that needs acknowledgements
+    Reply answer{};          // of that request, if it does
   };
 
   void write(const Request& request, bool in_full);
@@ -146,7 +146,7 @@ class Connection {
   Instant wake_at_{};
   std::deque<Step> steps_{};  // handshake steps without an answer
   std::deque<Pending> pending_{};
-  std::size_t acquires_ = 0;  // how many of pending_ are acquires
+  std::size_t acquires_ = 0;    // how many of pending_ are acquires
   std::uint32_t replicas_ = 0;  // that the server had when the connection was made
   std::uint64_t written_ = 0;
   std::string output_{};

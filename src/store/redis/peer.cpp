@@ -18,8 +18,8 @@ constexpr Duration idle_long = std::chrono::milliseconds{100};
 
 std::shared_ptr<Peer> Peer::connect(EventLoop& loop, net::Endpoint endpoint,
                                     const Connection::Options& options, EventHandler on_event) {
-  auto peer = std::make_shared<Peer>(ByConnect{}, loop, std::move(endpoint), options,
-                                     std::move(on_event));
+  auto peer =
+      std::make_shared<Peer>(ByConnect{}, loop, std::move(endpoint), options, std::move(on_event));
   peer->start();
   return peer;
 }

@@ -22,8 +22,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
  public:
   using EventHandler = UniqueFunction<void(Peer&, Connection::Event&)>;
 
-  // Starts to connect. `options` must outlive it. Events come on the loop, never from inside a call;
-  // a handler may close this peer, also by dropping it.
+  // Starts to connect. `options` must outlive it. Events come on the loop, never from inside a
+  // call; a handler may close this peer, also by dropping it.
   static std::shared_ptr<Peer> connect(EventLoop& loop, net::Endpoint endpoint,
                                        const Connection::Options& options, EventHandler on_event);
   Peer(ByConnect key, EventLoop& loop, net::Endpoint endpoint, const Connection::Options& options,

@@ -15,8 +15,8 @@ void PrimarySearch::on_word(std::size_t sentinel, SentinelWord word, Instant now
 
 void PrimarySearch::on_unknown(std::size_t sentinel) {
   unknown_.at(sentinel) = true;
-  said_.at(sentinel) = failed_with(errc::invalid_url, place_,
-                                   "Sentinel knows no primary called '" + name_ + "'");
+  said_.at(sentinel) =
+      failed_with(errc::invalid_url, place_, "Sentinel knows no primary called '" + name_ + "'");
 }
 
 void PrimarySearch::on_failure(std::size_t sentinel, Failed why) {
@@ -26,9 +26,9 @@ void PrimarySearch::on_failure(std::size_t sentinel, Failed why) {
 }
 
 std::size_t PrimarySearch::answered() const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(said_.begin(), said_.end(),
-                    [](const Said& one) { return !std::holds_alternative<std::monostate>(one); }));
+  return static_cast<std::size_t>(std::count_if(said_.begin(), said_.end(), [](const Said& one) {
+    return !std::holds_alternative<std::monostate>(one);
+  }));
 }
 
 std::optional<PrimarySearch::Result> PrimarySearch::result(Instant now) const {

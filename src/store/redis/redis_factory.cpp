@@ -2,6 +2,7 @@
 
 #include "runtime/event_loop.hpp"
 #include "store/redis/redis_store.hpp"
+#include "store/redis/sentinel_locator.hpp"
 #include "store/redis/settings.hpp"
 
 namespace holdfast {
@@ -15,15 +16,23 @@ class RedisFactory final : public StoreFactory {
         settings_(std::make_shared<const redis::Settings>(url, password)) {}
 
   std::unique_ptr<Store> open(Runtime& runtime) override {
-    return std::make_unique<redis::RedisStore>(
-        EventLoop::of(runtime), settings_,
-        std::make_unique<redis::FixedLocator>(settings_->endpoint));
+    EventLoop& loop = EventLoop::of(runtime);
+    return std::make_unique<redis::RedisStore>(loop, settings_, locator(loop));
   }
   std::string url() const override { return url_; }
 
  private:
+  std::unique_ptr<redis::Locator> locator(EventLoop& loop) const {
+    if (settings_->sentinel) {
+      return std::make_unique<redis::SentinelLocator>(loop, *settings_->sentinel,
+                                                      settings_->commands, primary_);
+    }
+    return std::make_unique<redis::FixedLocator>(settings_->endpoint);
+  }
+
   const std::string url_;
   const std::shared_ptr<const redis::Settings> settings_;
+  const std::shared_ptr<redis::PrimaryPlace> primary_ = std::make_shared<redis::PrimaryPlace>();
 };
 
 }  // namespace

@@ -132,11 +132,11 @@ void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
       renewal->done(std::move(renewal->replies));
     }
   };
-  link_.send(renew_request(claims, *settings_), deadline(),
-             answer_with<Batch>(std::move(collect), [count](const Reply& reply) {
-               return parse_renewed(reply, count);
-             }),
-             {}, renews_any);
+  link_.send(
+      renew_request(claims, *settings_), deadline(),
+      answer_with<Batch>(std::move(collect),
+                         [count](const Reply& reply) { return parse_renewed(reply, count); }),
+      {}, renews_any);
 }
 
 // ---- amend -------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 #include "store/redis/sentinel_line.hpp"
 
-#include <holdfast/error.hpp>
-
 #include "base/duration_text.hpp"
 #include "runtime/event_loop.hpp"
 
@@ -17,7 +15,8 @@ constexpr Duration quiet_max = std::chrono::seconds{5};
 
 std::shared_ptr<SentinelLine> SentinelLine::open(EventLoop& loop, Options options,
                                                  Handler handler) {
-  auto line = std::make_shared<SentinelLine>(ByOpen{}, loop, std::move(options), std::move(handler));
+  auto line =
+      std::make_shared<SentinelLine>(ByOpen{}, loop, std::move(options), std::move(handler));
   line->start();
   return line;
 }
@@ -126,8 +125,8 @@ void SentinelLine::on_time() {
     arm(options_.timeout);
     return;
   }
-  fail(errc::store_unavailable, options_.endpoint.text() + ": no answer within " +
-                                    duration_text(options_.timeout));
+  fail(errc::store_unavailable,
+       options_.endpoint.text() + ": no answer within " + duration_text(options_.timeout));
 }
 
 }  // namespace holdfast::redis

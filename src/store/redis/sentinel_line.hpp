@@ -3,6 +3,7 @@
 #pragma once
 
 #include <holdfast/claim.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 

@@ -1,4 +1,4 @@
-// What a redis:// URL says. Shared by all stores of one factory.
+// What a redis:// or redis+sentinel:// URL says. Shared by all stores of one factory.
 #pragma once
 
 #include <holdfast/types.hpp>
@@ -7,7 +7,10 @@
 #include "net/stream.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/keys.hpp"
+#include "store/redis/sentinel_settings.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace holdfast::redis {
@@ -18,9 +21,11 @@ struct Settings {
   Settings(const StoreUrl& url, const std::string& password);
 
   RedisKeys keys;
-  net::Endpoint endpoint{};
-  std::string client_id;     // random: names the wake-up channel of this client
-  std::string channel_base;  // what the scripts put before a client id
+  std::shared_ptr<const net::TlsClient> tls;  // null: plain
+  std::optional<SentinelSettings> sentinel;   // says where the primary is
+  net::Endpoint endpoint;                     // where it is, otherwise
+  std::string client_id;                      // random: names the wake-up channel of this client
+  std::string channel_base;                   // what the scripts put before a client id
   Duration op_timeout;
   Connection::Options commands;  // for connections that carry requests
   Connection::Options wakes;     // for the one that listens
