@@ -52,6 +52,15 @@ std::string answer_of(redisContext& context, const std::vector<std::string>& wor
   return text;
 }
 
+// Sentinel cuts all connections of a server whose role it changes: an answer may not come.
+std::string ask(RedisServer& server, const std::vector<std::string>& words) {
+  try {
+    return server.command(words);
+  } catch (const std::runtime_error&) {
+    return {};
+  }
+}
+
 std::string field_of(const std::string& lines, const std::string& name) {
   const std::size_t at = ("\n" + lines).find("\n" + name + "\n");
   if (at == std::string::npos) {
@@ -142,7 +151,13 @@ bool RedisSentinels::agreed() {
              .find("connected_slaves:" + std::to_string(servers_.size() - 1)) != std::string::npos;
 }
 
+// Sentinel itself would wait ten seconds before it makes the old primary a replica.
 void RedisSentinels::await_agreement() {
+  for (const auto& server : servers_) {
+    if (server.get() != &primary() && ask(*server, {"ROLE"}).starts_with("master")) {
+      ask(*server, {"REPLICAOF", "127.0.0.1", std::to_string(primary().port())});
+    }
+  }
   if (!eventually([this] { return agreed(); }, std::chrono::seconds{30})) {
     throw std::runtime_error{"the sentinels do not agree on the primary"};
   }
@@ -152,7 +167,7 @@ RedisServer& RedisSentinels::await_promotion() {
   const bool promoted = eventually(
       [this] {
         for (std::size_t i = 0; i < servers_.size(); ++i) {
-          if (i != primary_ && servers_[i]->command({"ROLE"}).starts_with("master")) {
+          if (i != primary_ && ask(*servers_[i], {"ROLE"}).starts_with("master")) {
             primary_ = i;
             return true;
           }

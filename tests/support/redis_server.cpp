@@ -4,6 +4,7 @@
 #include "tests/support/free_port.hpp"
 
 #include <hiredis/hiredis.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -51,6 +52,11 @@ std::unique_ptr<redisReply, FreeReply> send(redisContext& context,
   }
   return std::unique_ptr<redisReply, FreeReply>(static_cast<redisReply*>(
       redisCommandArgv(&context, static_cast<int>(words.size()), pointers.data(), sizes.data())));
+}
+
+bool was_closed(const redisContext& context) {
+  char byte = 0;
+  return recv(context.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 }  // namespace
@@ -164,6 +170,7 @@ bool RedisServer::start_once() {
 }
 
 std::string RedisServer::command(const std::vector<std::string>& words) {
+  if (admin_ != nullptr && was_closed(*admin_)) admin_.reset();  // CLIENT KILL, or a new start
   if (admin_ == nullptr) {
     admin_.reset(redisConnectUnixWithTimeout(unix_path().c_str(), timeval{5, 0}));
     if (admin_ == nullptr || admin_->err != 0) {

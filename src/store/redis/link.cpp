@@ -89,20 +89,19 @@ void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant
 }
 
 // Whatever was sent there and is unanswered has an unknown outcome; what was not sent is kept.
-void Link::relocate() {
-  if (current_ == nullptr || term_ == locator_.term()) {
-    return;
-  }
-  retry_.succeeded();
-  if (current_->state() == Connection::State::ready) {
+bool Link::relocate() {
+  const bool elsewhere = current_ != nullptr && term_ != locator_.term();
+  if (elsewhere && current_->state() == Connection::State::ready) {
     current_->distrust("another server is the primary now");
     current_ = nullptr;
-  } else {
+  } else if (elsewhere) {
     drop_current();
   }
-  if (!waiting_.empty() || (was_connected_ && remade_)) {
+  if (current_ == nullptr && (!waiting_.empty() || (was_connected_ && remade_))) {
+    retry_.succeeded();
     connect();
   }
+  return was_connected_;
 }
 
 void Link::drop_current() {

@@ -44,8 +44,9 @@ class Link {
   // For a handler that was given a reply of a shape that cannot be: its connection ends.
   void distrust_answering_peer();
 
-  // The server is somewhere else: requests go there from now on.
-  void relocate();
+  // The server is somewhere else: requests go there from now on. True if keep_connected()'s handler
+  // will tell when it is reached; false: there never was a connection.
+  bool relocate();
 
   void close() noexcept;  // nothing may follow; handlers still pending are destroyed uncalled
 

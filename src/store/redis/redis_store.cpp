@@ -31,8 +31,10 @@ void RedisStore::listen(UniqueFunction<void(const StoreEvent&)> listener) {
                                           [this](const StoreEvent& event) { listener_(event); });
   link_.keep_connected([this] { listener_(Doubt{}); });
   locator_->watch([this] {
-    link_.relocate();
     wakes_->relocate();
+    if (!link_.relocate()) {
+      listener_(Doubt{});
+    }
   });
 }
 
