@@ -10,6 +10,7 @@
 #endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "store/redis/redis_factory.hpp"
+#include "tests/support/redis_sentinels.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/test_certificates.hpp"
 #endif
@@ -121,6 +122,24 @@ class RedisPlace final : public FactoryPlace {
   Way way_;
 };
 
+std::string sentinel_url() {
+  static test::RedisSentinels sentinels{{.sentinels = 1, .quorum = 1, .down_after_ms = 5000}};
+  static int made = 0;
+  return sentinels.url() + "?prefix=sentinel-" + std::to_string(++made) + ":";
+}
+
+// Nothing fails over here: the cases do that.
+class SentinelPlace final : public FactoryPlace {
+ public:
+  SentinelPlace()
+      : FactoryPlace(
+            [url = sentinel_url()] { return make_redis_factory(StoreUrl::parse(url), ""); }) {}
+  bool reopen() override {
+    close_and_make_again();
+    return true;
+  }
+};
+
 Kind redis_kind(const char* name, Way way) {
   std::string why_not;
   if (!test::RedisServer::installed()) {
@@ -189,6 +208,8 @@ std::vector<Kind> make_kinds() {
   all.push_back(redis_kind("redis", Way::plain));
   all.push_back(redis_kind("redis_tls", Way::tls));
   all.push_back(redis_kind("redis_unix", Way::unix_socket));
+  all.push_back({"redis_sentinel", [] { return std::make_unique<SentinelPlace>(); },
+                 test::RedisSentinels::installed() ? "" : test::RedisSentinels::how_to_install});
 #endif
 #ifdef HOLDFAST_WITH_POSTGRES
   all.push_back(postgres_kind("postgres", ""));

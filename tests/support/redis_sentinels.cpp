@@ -73,6 +73,7 @@ std::string field_of(const std::string& lines, const std::string& name) {
 }  // namespace
 
 RedisSentinels::RedisSentinels(SentinelOptions options) : options_(std::move(options)) {
+  options_.more.insert(options_.more.end(), {"--repl-diskless-sync-delay", "0"});
   servers_.push_back(std::make_unique<RedisServer>(RedisOptions{.more = options_.more}));
   for (int i = 0; i < options_.replicas; ++i) {
     RedisOptions replica{.more = options_.more};
@@ -146,9 +147,13 @@ bool RedisSentinels::agreed() {
       return false;
     }
   }
-  return primary()
-             .command({"INFO", "replication"})
-             .find("connected_slaves:" + std::to_string(servers_.size() - 1)) != std::string::npos;
+  const std::string told = ask(primary(), {"INFO", "replication"});
+  std::size_t online = 0;
+  for (std::size_t at = told.find("state=online"); at != std::string::npos;
+       at = told.find("state=online", at + 1)) {
+    ++online;
+  }
+  return online == servers_.size() - 1;
 }
 
 // Sentinel itself would wait ten seconds before it makes the old primary a replica.
