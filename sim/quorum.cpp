@@ -7,11 +7,11 @@ namespace holdfast::sim {
 
 Quorum::Quorum(World& world, Network& network, History& history, const QuorumOptions& options,
                std::int64_t drift_ppm)
-    : world_(world), history_(history) {
+    : world_(world), history_(history), options_(options) {
   for (std::size_t i = 0; i < options.nodes; ++i) {
     nodes_.push_back(std::make_unique<QuorumNode>(world, network, history, place_of_server(i + 1),
                                                   world.random().between(-drift_ppm, drift_ppm),
-                                                  options.fences_of_time));
+                                                  options));
   }
 }
 

@@ -21,6 +21,7 @@ class Quorum {
          std::int64_t drift_ppm);
 
   std::vector<std::unique_ptr<QuorumNode>>& nodes() { return nodes_; }
+  const QuorumOptions& options() const noexcept { return options_; }
   std::size_t majority() const { return nodes_.size() / 2 + 1; }
   // Two stores of one client (its lane's and its loop's) try for one owner: what one undoes must
   // not be what the other has just done.
@@ -39,6 +40,7 @@ class Quorum {
  private:
   World& world_;
   History& history_;
+  QuorumOptions options_;
   std::vector<std::unique_ptr<QuorumNode>> nodes_{};
   struct Noted {
     std::set<std::size_t> nodes{};

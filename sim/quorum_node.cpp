@@ -14,13 +14,13 @@ constexpr Instant clock_start{std::chrono::hours{1}};
 }  // namespace
 
 QuorumNode::QuorumNode(World& world, Network& network, History& history, Place place,
-                       std::int64_t drift_ppm, bool fences_of_time)
+                       std::int64_t drift_ppm, const QuorumOptions& options)
     : world_(world),
       network_(network),
       history_(history),
       place_(place),
       clock_(world, clock_start, drift_ppm),
-      fences_of_time_(fences_of_time) {}
+      options_(options) {}
 
 std::string QuorumNode::number() const {
   return std::to_string(static_cast<unsigned>(place_) - static_cast<unsigned>(Place::servers));
@@ -31,7 +31,9 @@ void QuorumNode::say(const std::string& what, const Claim& claim) const {
               short_text(claim.owner));
 }
 
-bool QuorumNode::counts() const { return marked_ || mutated(Mutation::forgetful_node_counts); }
+bool QuorumNode::counts() const {
+  return marked_ || options_.one_round || mutated(Mutation::forgetful_node_counts);
+}
 
 QuorumNode::Record* QuorumNode::living(const std::string& name) {
   std::optional<Record>& record = names_[name].record;
@@ -62,11 +64,11 @@ QuorumNode::Locked QuorumNode::lock(const Claim& claim, std::uint64_t attempt) {
   record->attempt = std::max(record->attempt, attempt);
   record->expires = std::max(record->expires, clock_.now() + claim.ttl + claim.lock_delay);
   Fence fence = fence_of(claim.name);
-  if (fences_of_time_) {
+  if (options_.fences_of_time) {
     const auto since = (clock_.now() - clock_start) / std::chrono::microseconds{1};
     fence = std::max(fence, static_cast<Fence>(unix_us_at_start + since));
   }
-  if (mutated(Mutation::one_round_fence)) {
+  if (options_.one_round || mutated(Mutation::one_round_fence)) {
     fence = static_cast<Fence>(to_int(fence_of(claim.name)) + 1);
     names_[claim.name].fence = fence;
   }
@@ -95,7 +97,7 @@ bool QuorumNode::renew(const Claim& claim) {
   if (record == nullptr && mutated(Mutation::restored_without_quorum)) {
     record = &names_[claim.name].record.emplace(Record{claim.owner, 0, claim.fence, {}});
   }
-  const bool counted = mutated(Mutation::one_round_fence);
+  const bool counted = options_.one_round || mutated(Mutation::one_round_fence);
   if (record == nullptr || record->owner != claim.owner ||
       (record->own != claim.fence && !counted)) {
     return false;

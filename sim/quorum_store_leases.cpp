@@ -116,8 +116,14 @@ void QuorumStore::withdraw(const Claim& claim, WithdrawOptions /*options*/,
         // Always with a tombstone: a lock may still be on its way to a node that a grant did not
         // need.
         [claim](QuorumNode& node) { return node.withdraw(claim, true); },
-        [this, withdrawal, i](bool ours) {
-          withdrawal->ours = withdrawal->ours || ours;
+        [this, withdrawal, claim, i](bool ours) {
+          if (ours && !std::exchange(withdrawal->ours, true)) {
+            history_.record(StoreWithdrew{claim.name,
+                                          claim.owner,
+                                          {claim.owner},
+                                          claim.ttl,
+                                          Instant{world_.now().time_since_epoch()}});
+          }
           withdrawal->answered.insert(i);
           if (!withdrawal->done || withdrawal->answered.size() < size()) {
             return;  // a node that did not answer may keep it: not done before all are heard of

@@ -57,6 +57,12 @@ void Director::begin() {
   arm(trial_.cut > Duration{0}, trial_.cut_at, &Director::cut);
   arm(trial_.write_delay > Duration{0}, Moment::before_write, &Director::delay_write);
   arm(trial_.failover, Moment::before_write, &Director::fail_over);
+  arm(trial_.left_behind, Moment::before_write, &Director::leave_behind);
+  arm(trial_.quorum_jump > Duration{0} || trial_.quorum_forget, Moment::before_write,
+      &Director::spoil_node);
+  if (trial_.dead_nodes) {
+    kill_nodes();
+  }
   arm(trial_.store_clock_jump > Duration{0}, Moment::before_write, &Director::jump_store_clock);
   arm(trial_.node_clock_jump > Duration{0}, Moment::before_write, &Director::jump_node_clock);
   if (trial_.loss_per_mille > 0) {
@@ -137,6 +143,59 @@ void Director::fail_over(NodeId node) {
   trouble(all(), "failover", new_primary_after, [] {});
   if (trial_.split) {
     cut_off(node, split_for);
+  }
+}
+
+void Director::leave_behind(NodeId node) {
+  Replicas& servers = universe_.servers;
+  servers.split({node}, trial_.instances, true);
+  recorder_.mark(MarkKind::message_lost, recorder_.store_lane(), node,
+                 "the primary is cut off, together with " + Recorder::name_of(node));
+  trouble(all(), "no primary", new_primary_after, [this, &servers] {
+    servers.promote();
+    recorder_.mark(MarkKind::forgot, recorder_.store_lane(), std::nullopt,
+                   "a replica becomes the primary; the old one does not know");
+  });
+  if (trial_.acks >= trial_.replicas) {  // nor has the new one as many as must acknowledge
+    trouble(all(), "too few replicas", split_for, [] {});
+  }
+  trouble({node}, "left with the old primary", split_for, [this, node, &servers] {
+    servers.split({node}, trial_.instances, false);
+    servers.depose_others();
+    recorder_.mark(
+        MarkKind::forgot, recorder_.store_lane(), node,
+        "the old primary is deposed: " + Recorder::name_of(node) + " can see the new one");
+  });
+}
+
+// Those that a quorum can do without: what is locked meanwhile is locked on the rest alone.
+void Director::kill_nodes() {
+  Quorum& quorum = *universe_.quorum;
+  for (std::size_t i = quorum.majority(); i < quorum.nodes().size(); ++i) {
+    quorum.nodes()[i]->freeze();
+    recorder_.mark(MarkKind::message_lost, recorder_.store_lane(), std::nullopt,
+                   "node " + std::to_string(i + 1) + " does not answer");
+  }
+}
+
+// The last node of the holder's quorum breaks its word; the dead ones are there again.
+void Director::spoil_node(NodeId /*node*/) {
+  Quorum& quorum = *universe_.quorum;
+  const std::size_t last = quorum.majority() - 1;
+  for (std::size_t i = quorum.majority(); trial_.dead_nodes && i < quorum.nodes().size(); ++i) {
+    quorum.nodes()[i]->restart(true, Duration{0});
+  }
+  const std::string name = "node " + std::to_string(last + 1);
+  trouble(all(), "a node", Duration{0}, [] {});
+  if (trial_.quorum_jump > Duration{0}) {
+    quorum.nodes()[last]->jump_clock(trial_.quorum_jump);
+    recorder_.mark(MarkKind::clock_jumped, recorder_.store_lane(), std::nullopt,
+                   "the clock of " + name + " is set forward");
+  }
+  if (trial_.quorum_forget) {
+    quorum.nodes()[last]->restart(false, milliseconds{50});
+    recorder_.mark(MarkKind::forgot, recorder_.store_lane(), std::nullopt,
+                   name + " restarts, and knows nothing");
   }
 }
 

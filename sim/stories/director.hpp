@@ -45,6 +45,9 @@ class Director {
   void cut(NodeId node);
   void delay_write(NodeId node);
   void fail_over(NodeId node);
+  void leave_behind(NodeId node);
+  void kill_nodes();
+  void spoil_node(NodeId node);
   void jump_store_clock(NodeId node);
   void jump_node_clock(NodeId node);
 

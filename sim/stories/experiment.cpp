@@ -26,11 +26,19 @@ Options options_of(const Trial& trial) {
   options.network.latency_max = milliseconds{8};
   options.network.loss_per_mille = trial.loss_per_mille;
   options.server.replication_lag = trial.replica_lag;
+  options.server.replicas = trial.replicas;
+  options.server.acks = trial.acks;
+  options.quorum.nodes = trial.nodes;
+  options.quorum.fences_of_time = !trial.one_round;
+  options.quorum.one_round = trial.one_round;
   return options;
 }
 
-std::string store_label(Protocol protocol) {
-  return protocol == Protocol::holdfast ? "the store" : "key-value server";
+std::string store_label(const Trial& trial) {
+  if (trial.nodes > 0) {
+    return "quorum of " + std::to_string(trial.nodes);
+  }
+  return trial.protocol == Protocol::holdfast ? "the store" : "key-value server";
 }
 
 std::string database_label(Protection protection) {
@@ -55,7 +63,7 @@ class Experiment {
       : trial_(trial),
         universe_(options_of(trial)),
         recorder_(universe_.world, trial.instances, trial.protocol != Protocol::none,
-                  store_label(trial.protocol), database_label(trial.protection)),
+                  store_label(trial), database_label(trial.protection)),
         plain_(universe_.world, universe_.network, recorder_, trial.drift_ppm, trial.replica_lag),
         ledger_(universe_.world, universe_.network, recorder_, trial.protection, trial.orders),
         director_(
@@ -169,6 +177,24 @@ std::string why_invalid(const Trial& trial) {
   if (trial.protection == Protection::fence && trial.protocol != Protocol::holdfast &&
       !trial.counter) {
     return "a guard needs fences: take protocol holdfast, or a counter";
+  }
+  const bool several = trial.replicas > 0 || trial.nodes > 0;
+  if (several && trial.protocol != Protocol::holdfast) {
+    return "replicas and nodes are of protocol holdfast";
+  }
+  if (several && (trial.failover || trial.store_clock_jump > Duration{0} ||
+                  (trial.replicas > 0 && trial.nodes > 0))) {
+    return "failover and clock of the store are of one server; take left-behind, node-jump or so";
+  }
+  if (trial.left_behind && trial.replicas == 0) {
+    return "for left-behind there must be replicas";
+  }
+  if (trial.acks > trial.replicas) {
+    return "there are not so many replicas to acknowledge";
+  }
+  if (trial.nodes == 0 && (trial.quorum_jump > Duration{0} || trial.quorum_forget ||
+                           trial.dead_nodes || trial.one_round)) {
+    return "that is of a quorum: say how many nodes";
   }
   if (trial.counter && (trial.protocol == Protocol::holdfast || trial.protocol == Protocol::none)) {
     return "the counter belongs to the wrong protocols, setnx-expire and set-px";

@@ -156,8 +156,8 @@ const std::vector<Story>& stories() {
   static const std::vector<Story> table = [] {
     std::vector<Story> all{setnx_expire(), foreign_del(), ttl_too_short(), ttl_too_long(),
                            gc_pause(),     silence(),     watchdog()};
-    for (Story& story : stories_of_storage()) {
-      all.push_back(std::move(story));
+    for (auto& more : {stories_of_storage(), stories_of_servers()}) {
+      all.insert(all.end(), more.begin(), more.end());
     }
     return all;
   }();

@@ -6,5 +6,6 @@
 namespace holdfast::sim {
 
 std::vector<Story> stories_of_storage();
+std::vector<Story> stories_of_servers();
 
 }  // namespace holdfast::sim

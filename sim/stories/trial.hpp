@@ -60,6 +60,12 @@ struct Trial {
   std::int64_t drift_ppm = 400;
   int loss_per_mille = 0;
 
+  // A store of several servers: a primary with replicas, or a quorum of nodes.
+  std::size_t replicas = 0;
+  std::size_t acks = 0;  // replicas that must have a grant before it counts
+  std::size_t nodes = 0;
+  Duration quorum_jump{};  // forward, of one node's clock
+
   // ---- choices ----
   Protocol protocol = Protocol::holdfast;
   Protection protection = Protection::none;
@@ -71,6 +77,11 @@ struct Trial {
   bool crash = false;     // of a process; it starts again after two seconds
   bool failover = false;  // to a replica that has not heard of the latest grant
   bool split = false;     // and the holder cannot reach the new primary
+  bool left_behind =
+      false;                // the primary is cut off together with the holder; a replica takes over
+  bool dead_nodes = false;  // as many nodes as a quorum can do without are down at first
+  bool quorum_forget = false;  // a node restarts without memory
+  bool one_round = false;      // WRONG: fences of a quorum in one round, and no marks
   Moment pause_at = Moment::before_write;
   Moment crash_at = Moment::before_write;
   Moment cut_at = Moment::before_write;

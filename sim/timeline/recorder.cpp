@@ -10,7 +10,11 @@ namespace {
 class Ear final : public Checker {
  public:
   explicit Ear(Recorder& recorder) : Checker("recorder"), recorder_(recorder) {}
-  void hear(const Fact& fact, WorldTime /*now*/) override { recorder_.hear(fact); }
+  void hear(const Fact& fact, WorldTime /*now*/) override {
+    if (!deposed()) {  // the picture has one store
+      recorder_.hear(fact);
+    }
+  }
 
  private:
   Recorder& recorder_;
@@ -81,10 +85,18 @@ void Recorder::message_lost(Place from, Place to) {
     if (place == Place::store) {
       return std::string{"the store"};
     }
-    return place == Place::database ? std::string{"the database"}
-                                    : name_of(static_cast<std::size_t>(place));
+    if (place == Place::sentinels) {
+      return std::string{"the sentinels"};
+    }
+    if (place == Place::database) {
+      return std::string{"the database"};
+    }
+    return is_node(place) ? name_of(static_cast<std::size_t>(place)) : std::string{"a server"};
   };
-  const bool from_node = from != Place::store && from != Place::database;
+  const bool from_node = is_node(from);
+  if (!from_node && !is_node(to)) {
+    return;  // among servers
+  }
   const auto node = static_cast<std::size_t>(from_node ? from : to);
   mark(MarkKind::message_lost, node, node,
        "a message from " + words(from) + " to " + words(to) + " is lost");

@@ -103,7 +103,7 @@ TEST(DirectedMutant, FenceNotLower) {
   World world{1};
   Network network{world, {}};
   History history{world};
-  QuorumNode node{world, network, history, place_of_server(1), 0, false};
+  QuorumNode node{world, network, history, place_of_server(1), 0};
   Claim one;
   one.name = "n";
   one.owner = {{1}};

@@ -64,6 +64,24 @@ TEST(Stories, ACounterThatTheFailoverSetsBackDefeatsTheGuard) {
   }
 }
 
+// Fences of one round, without marks: what forgot counts, and gives the first one out again.
+TEST(Stories, AQuorumOfOneRoundMayDefeatTheGuard) {
+  const Story& story = *find_story("redlock-forgetful");
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    broken += told(story, {{"guard", true}, {"one-round", true}}, seed).verdict.broken ? 1U : 0U;
+  }
+  EXPECT_GT(broken, seeds / 4);
+}
+
+TEST(Stories, AcknowledgementsLeaveNoOverlap) {
+  const Story& story = *find_story("replica-acks");
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    EXPECT_GT(told(story, {}, seed).verdict.overlap, Duration{0}) << seed;
+    EXPECT_EQ(told(story, {{"acks", true}}, seed).verdict.overlap, Duration{0}) << seed;
+  }
+}
+
 TEST(Stories, ASeedGivesOneTimeline) {
   const auto events = [](const Timeline& timeline) {
     std::string all = text(timeline.verdict);
@@ -115,6 +133,20 @@ TEST(Stories, TrustEndsBeforeTheRecord) {
   }
 }
 
+void draw_servers(Trial& trial, Random& random) {
+  if (random.chance(500)) {
+    trial.replicas = 2;
+    trial.replica_lag = std::chrono::milliseconds{random.between(5, 100)};
+    trial.acks = random.below(3);
+    trial.left_behind = random.chance(700);
+  } else {
+    trial.nodes = random.chance(500) ? 3 : 5;
+    trial.dead_nodes = random.chance(500);
+    trial.quorum_forget = random.chance(500);
+    trial.quorum_jump = std::chrono::milliseconds{random.between(0, 9000)};
+  }
+}
+
 Trial draw(Random& random) {
   Trial trial;
   trial.seed = random.bits();
@@ -142,6 +174,11 @@ Trial draw(Random& random) {
   trial.store_clock_jump = maybe(9000);
   trial.node_clock_jump = maybe(9000);
   trial.loss_per_mille = random.chance(300) ? static_cast<int>(random.below(60)) : 0;
+  if (random.chance(300)) {
+    trial.failover = trial.split = false;
+    trial.store_clock_jump = Duration{0};
+    draw_servers(trial, random);
+  }
   return trial;
 }
 
