@@ -18,11 +18,12 @@ namespace {
 using Benchmark = std::function<std::vector<Table>(const Options&)>;
 
 const std::vector<std::pair<std::string, Benchmark>> benchmarks{
-    {"redis", bench_redis}, {"sqlite", bench_sqlite},
+    {"redis", bench_redis},   {"sqlite", bench_sqlite},
 #ifdef HOLDFAST_WITH_POSTGRES
     {"guard", bench_guard},
 #endif
-    {"run", bench_run},     {"waiting", bench_waiting}, {"leases", bench_leases}};
+    {"run", bench_run},       {"waiting", bench_waiting},
+    {"leases", bench_leases}, {"stores", bench_stores}};
 
 int measure(const std::vector<std::string>& wanted, const Options& options, bool json) {
   std::vector<Table> tables;
@@ -48,8 +49,9 @@ int main(int argc, char** argv) try {
   bool json = false;
   holdfast::bench::Options options;
   options.command = std::filesystem::path{argv[0]}.parent_path() / "holdfast";
-  app.add_option("benchmark", wanted, "redis, sqlite, guard, run, waiting, leases (default: all)")
-      ->check(CLI::IsMember({"redis", "sqlite", "guard", "run", "waiting", "leases"}));
+  app.add_option("benchmark", wanted,
+                 "redis, sqlite, guard, run, waiting, leases, stores (default: all)")
+      ->check(CLI::IsMember({"redis", "sqlite", "guard", "run", "waiting", "leases", "stores"}));
   app.add_flag("--json", json, "one JSON array on standard output");
   app.add_option("--blocks", options.blocks, "how often the contenders take turns")
       ->check(CLI::Range(1, 10000));

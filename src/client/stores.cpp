@@ -124,8 +124,7 @@ const std::vector<StoreKind>& store_kinds() {
       {"postgres", "postgres://app@db1/app?mode=lease", "all hosts that reach the server",
        "survives holder crash, restart, network loss; expiry is judged by the server's clock. "
        "mode=advisory: ends with its session, no TTL, by chance",
-       true,
-       missing_of(module_stores[0])},
+       true, missing_of(module_stores[0])},
       {"etcd", "etcd://n1:2379,n2,n3", "all hosts that reach the cluster",
        "survives holder crash, restart, failover and partition of a minority", true,
        missing_of(module_stores[1])},
