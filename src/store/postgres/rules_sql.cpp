@@ -78,22 +78,25 @@ const char* const rules = R"sql(
                                       OUT v_ttl bigint)
     LANGUAGE plpgsql AS $body$
   DECLARE
-    v_last bigint;
     v_end bigint;
+    v_others record;
     v_min_end CONSTANT bigint := CASE WHEN c.min_hold > 0 THEN p_now + c.min_hold END;
     v_max_end CONSTANT bigint :=
       CASE WHEN c.max_hold > 0 THEN p_now + c.max_hold + c.lock_delay END;
   BEGIN
     PERFORM holdfast.lock_durably();
-    DELETE FROM holdfast.lock_lease WHERE name = c.name COLLATE "C" AND expires <= p_now;
-    SELECT fence INTO v_last FROM holdfast.lock_name WHERE name = c.name COLLATE "C";
-    IF v_last = 9223372036854775807 THEN
+    UPDATE holdfast.lock_name SET fence = greatest(fence + 1, p_now)
+      WHERE name = c.name COLLATE "C" AND fence < 9223372036854775807 RETURNING fence INTO v_fence;
+    IF NOT FOUND THEN
       RAISE EXCEPTION 'holdfast: the fences of % are used up', c.name USING ERRCODE = 'HF007';
     END IF;
-    v_fence := greatest(v_last + 1, p_now);
-    UPDATE holdfast.lock_name SET fence = v_fence WHERE name = c.name COLLATE "C";
-    SELECT least(min(fence), v_fence) INTO v_floor FROM holdfast.lock_lease
-      WHERE name = c.name COLLATE "C" AND state <> 3;
+    SELECT min(fence) FILTER (WHERE state <> 3 AND expires > p_now) AS lowest,
+           coalesce(bool_or(expires <= p_now), false) AS ended
+      INTO v_others FROM holdfast.lock_lease WHERE name = c.name COLLATE "C";
+    v_floor := least(v_others.lowest, v_fence);
+    IF v_others.ended THEN
+      DELETE FROM holdfast.lock_lease WHERE name = c.name COLLATE "C" AND expires <= p_now;
+    END IF;
     v_end := least(coalesce(p_provisional_end, p_now + c.ttl) + c.lock_delay, v_max_end);
     v_ttl := greatest(v_end - c.lock_delay - p_now, 0);
     IF p_provisional_end IS NULL THEN

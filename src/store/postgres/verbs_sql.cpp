@@ -12,12 +12,26 @@ const char* const verbs = R"sql(
     v_now CONSTANT bigint := holdfast.lock_now();
     v_ours record;
     v_head holdfast.lock_waiter;
+    v_seen record;
     a holdfast.lock_answer;
   BEGIN
-    IF EXISTS (SELECT FROM holdfast.lock_tombstone
-                 WHERE owner = c.owner COLLATE "C" AND ends > v_now) THEN
+    SELECT EXISTS (SELECT FROM holdfast.lock_tombstone
+                     WHERE owner = c.owner COLLATE "C" AND ends > v_now) AS tombstone,
+           EXISTS (SELECT FROM holdfast.lock_lease WHERE name = c.name COLLATE "C")
+           OR EXISTS (SELECT FROM holdfast.lock_waiter WHERE name = c.name COLLATE "C") AS used
+      INTO v_seen;
+    IF v_seen.tombstone THEN
       a.what := 'busy';
       RETURN NEXT a;
+      RETURN;
+    END IF;
+    IF NOT v_seen.used AND length(c.run_id) = 0 THEN  -- the rules below would come to the same
+      SELECT 'granted', v_fence, v_floor, v_ttl INTO a.what, a.fence, a.floor, a.time_left
+        FROM holdfast.lock_grant(c, NULL, v_now);
+      RETURN NEXT a;
+      IF random() < 0.02 THEN
+        PERFORM holdfast.lock_sweep(v_now);
+      END IF;
       RETURN;
     END IF;
     SELECT fence, floor INTO v_ours FROM holdfast.lock_lease WHERE name = c.name COLLATE "C"
@@ -55,7 +69,7 @@ const char* const verbs = R"sql(
         PERFORM holdfast.lock_serve(c.name, NULL, v_now);
       END IF;
       RETURN NEXT a;
-      IF random() < 0.1 THEN
+      IF random() < 0.02 THEN
         PERFORM holdfast.lock_sweep(v_now);
       END IF;
       RETURN;
