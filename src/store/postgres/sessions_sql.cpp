@@ -70,7 +70,8 @@ const char* const sessions = R"sql(
   -- `age` of the answer is the key. The caller must know that its own session holds nothing of
   -- this name that excludes the claim: a session may take its own lock twice.
   CREATE FUNCTION holdfast.lock_try(c holdfast.lock_claim) RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_key CONSTANT bigint := holdfast.lock_key_of(c.name);
     v_now CONSTANT bigint := holdfast.lock_now();
@@ -104,7 +105,8 @@ const char* const sessions = R"sql(
 
   CREATE FUNCTION holdfast.lock_verify(p_names text[], p_owners text[])
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     r record;
     a holdfast.lock_answer;
@@ -124,7 +126,8 @@ const char* const sessions = R"sql(
   -- An unlock of what is not held is no error to the server, but it is news to us.
   CREATE FUNCTION holdfast.lock_drop(p_name text, p_owner text, p_key bigint, p_mode integer)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_unlocked boolean;
     a holdfast.lock_answer;
@@ -144,7 +147,8 @@ const char* const sessions = R"sql(
 
   CREATE FUNCTION holdfast.lock_amend_hold(p_name text, p_owner text, p_key bigint, p_mode integer,
                                            p_value bytea) RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v record;
     a holdfast.lock_answer;
@@ -174,7 +178,8 @@ const char* const sessions = R"sql(
   -- Nobody can take a lock from a session; but the name can get another key.
   CREATE FUNCTION holdfast.lock_break_hold(p_name text, p_now_too boolean)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_seed bigint := 1;
   BEGIN
@@ -208,7 +213,8 @@ const char* const sessions = R"sql(
   $body$;
 
   CREATE FUNCTION holdfast.lock_inspect_holds(p_name text) RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     a holdfast.lock_answer;
   BEGIN
@@ -222,7 +228,8 @@ const char* const sessions = R"sql(
 
   CREATE FUNCTION holdfast.lock_list_holds(p_prefix text, p_after text)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_looked_at integer := 0;
     v_name text;

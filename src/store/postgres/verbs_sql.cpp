@@ -2,11 +2,13 @@
 
 namespace holdfast::postgres::sql {
 
-// Only these may be called by others; they run as the owner of the tables.
+// Only these may be called by others; they run as the owner of the tables. Their statements look up
+// a few rows by a key: planning them anew for each value would cost more than running them.
 const char* const verbs = R"sql(
   CREATE FUNCTION holdfast.lock_acquire(c holdfast.lock_claim, p_queue boolean)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_last CONSTANT bigint := holdfast.lock_enter(c.name, true);
     v_now CONSTANT bigint := holdfast.lock_now();
@@ -109,7 +111,8 @@ const char* const verbs = R"sql(
   -- here once. Answers in the order of the claims, or one row that says why not and which.
   CREATE FUNCTION holdfast.lock_acquire_all(p_claims holdfast.lock_claim[])
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_now bigint;
     v_head holdfast.lock_waiter;
@@ -172,7 +175,8 @@ const char* const verbs = R"sql(
   CREATE FUNCTION holdfast.lock_renew(p_names text[], p_owners text[], p_fences bigint[],
                                       p_ttls bigint[])
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     r record;
     v_now bigint;
@@ -203,7 +207,8 @@ const char* const verbs = R"sql(
 
   CREATE FUNCTION holdfast.lock_amend(p_name text, p_owner text, p_mode integer, p_value bytea)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_now bigint;
     v_ours record;
@@ -235,7 +240,8 @@ const char* const verbs = R"sql(
   CREATE FUNCTION holdfast.lock_withdraw(p_name text, p_owner text, p_tombstone bigint,
                                          p_keep_min_hold boolean, p_run bytea, p_remember bigint)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_known CONSTANT bigint := holdfast.lock_enter(p_name, p_tombstone > 0);
     v_now CONSTANT bigint := holdfast.lock_now();
@@ -288,7 +294,8 @@ const char* const verbs = R"sql(
 
   CREATE FUNCTION holdfast.lock_break(p_name text, p_now_too boolean)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_now bigint;
     r record;
@@ -315,7 +322,8 @@ const char* const verbs = R"sql(
 // Stable: all that one call shows is of one moment.
 const char* const views = R"sql(
   CREATE FUNCTION holdfast.lock_inspect(p_name text) RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_now CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000000;
     a holdfast.lock_answer;
@@ -334,7 +342,8 @@ const char* const views = R"sql(
 
   CREATE FUNCTION holdfast.lock_list(p_prefix text, p_after text)
     RETURNS SETOF holdfast.lock_answer
-    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET plan_cache_mode = force_generic_plan AS $body$
   DECLARE
     v_now CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000000;
     v_looked_at integer := 0;
