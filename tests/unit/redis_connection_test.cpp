@@ -241,6 +241,101 @@ TEST_F(RedisConnection, WakesAtTheEarliestDeadline) {
   EXPECT_EQ(machine->wake_at(), now + 2s);
 }
 
+// A connection whose grants wait for replicas: of "grant" the answer 0, of anything else none.
+class RedisAcks : public RedisConnection {
+ protected:
+  RedisAcks() {
+    options.acks = {.kind = ReplicaAcks::Kind::majority, .timeout = 100ms};
+    start().on_connected();
+    written();
+    feed("*3\r\n$6\r\nmaster\r\n:1\r\n*2\r\n*0\r\n*0\r\n*0\r\n");  // two replicas
+    log.clear();
+  }
+  void ask_for_grant(Request request = Request::of_command("grant")) {
+    machine->send({.request = std::move(request),
+                   .deadline = now + options.op_timeout,
+                   .handler =
+                       [this](Outcome outcome) {
+                         const auto* failed = std::get_if<Failed>(&outcome);
+                         detail = failed != nullptr ? failed->detail : "";
+                         log.push_back(told(outcome));
+                       },
+                   .needs_acks = [](const Reply& reply) { return reply.text() == "granted"; }});
+  }
+  std::string detail;
+};
+
+TEST_F(RedisAcks, AGrantCountsOnceReplicasHaveIt) {
+  ASSERT_EQ(machine->state(), State::ready);
+  ask_for_grant();
+  EXPECT_TRUE(written().ends_with(encode({"WAIT", "1", "100"})));
+  feed("+granted\r\n");
+  EXPECT_EQ(log, Log{});
+  feed(":2\r\n");
+  EXPECT_EQ(log, Log{"=granted"});
+}
+
+TEST_F(RedisAcks, ShortOfThemItIsNoAnswer) {
+  ask_for_grant();
+  feed("+granted\r\n:0\r\n");
+  EXPECT_EQ(log, Log{"!store_unavailable?"});
+  EXPECT_EQ(detail, "db1:6379: 0 of 1 replicas acknowledged within 100ms");
+}
+
+TEST_F(RedisAcks, WhatGrantsNothingDoesNotWait) {
+  ask_for_grant();
+  ask("next");
+  feed("+busy\r\n");
+  EXPECT_EQ(log, Log{"=busy"});
+  feed(":0\r\n+later\r\n");
+  EXPECT_EQ(log, (Log{"=busy", "next=later"}));
+}
+
+TEST_F(RedisAcks, AScriptThatIsUnknownIsWaitedForWhenItRan) {
+  ask_for_grant(Request::of_script(scripts().acquire, 0));
+  written();
+  feed("-NOSCRIPT no\r\n:2\r\n");
+  EXPECT_TRUE(written().ends_with(encode({"WAIT", "1", "100"})));
+  EXPECT_EQ(log, Log{});
+  feed("+granted\r\n:1\r\n");
+  EXPECT_EQ(log, Log{"=granted"});
+}
+
+TEST_F(RedisAcks, LostWhileWaitingItMayHaveHadEffect) {
+  ask_for_grant();
+  const std::size_t wait = encode({"WAIT", "1", "100"}).size();
+  written();
+  feed("+granted\r\n");
+  close(wait);
+  EXPECT_EQ(log, (Log{"!outcome_unknown?", "closed"}));
+}
+
+TEST_F(RedisAcks, SilenceIsBoundedByTheDeadline) {
+  ask_for_grant();
+  feed("+granted\r\n");
+  pass(options.op_timeout);
+  EXPECT_EQ(log, (Log{"!outcome_unknown?", "suspect"}));
+}
+
+TEST_F(RedisConnection, AReplicaIsRefusedWhereAPrimaryMustBe) {
+  options.must_be_primary = true;
+  start().on_connected();
+  EXPECT_NE(written().find("ROLE"), std::string::npos);
+  feed("*5\r\n$5\r\nslave\r\n$3\r\ndb2\r\n:6379\r\n$9\r\nconnected\r\n:1\r\n");
+  EXPECT_EQ(machine->state(), State::closed);
+  EXPECT_EQ(why.code, errc::store_unavailable);
+}
+
+TEST_F(RedisConnection, APrimaryThatBecomesAReplicaIsLeft) {
+  options.must_be_primary = true;
+  start().on_connected();
+  feed("*3\r\n$6\r\nmaster\r\n:1\r\n*0\r\n*0\r\n");
+  ask("one");
+  feed("-READONLY You can't write against a read only replica.\r\n");
+  EXPECT_EQ(machine->state(), State::closed);
+  EXPECT_EQ(log, (Log{"ready", "one!store_unavailable", "closed"}));
+}
+
 class RedisSubscriber : public RedisConnection {
  protected:
   RedisSubscriber() {

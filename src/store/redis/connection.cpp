@@ -148,7 +148,7 @@ void Connection::on_step_reply(const Reply& reply, Instant now) {
 
 // "master", offset, [[host, port, offset], …]
 void Connection::count_replicas(const Reply& role) {
-  replicas_ = std::max(static_cast<std::uint32_t>(role.at(2).size()), options_.acks.known_replicas);
+  replicas_ = static_cast<std::uint32_t>(role.at(2).size());
 }
 
 // ---- replies -----------------------------------------------------------------------------------
@@ -362,7 +362,8 @@ void Connection::close(const Failed& why, std::size_t unsent) {
       continue;
     }
     Failed failed = why;
-    failed.may_have_had_effect = one.end <= left;
+    // Behind a WAIT there is a request that was executed.
+    failed.may_have_had_effect = one.is_wait || one.end <= left;
     if (failed.may_have_had_effect) {
       failed.code = errc::outcome_unknown;
     } else if (was_ready_) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -29,6 +30,9 @@ class Locator {
 
   // From now on the place is watched, and `moved` is called on the loop when it changed.
   virtual void watch(UniqueFunction<void()> moved) = 0;
+
+  // What an operator should know of whoever says where the server is.
+  virtual std::vector<Finding> findings() const { return {}; }
 
   virtual void close() noexcept = 0;  // handlers still pending are destroyed uncalled
 };

@@ -56,6 +56,9 @@ void RedisStore::ask_info(Instant by, UniqueFunction<void(std::vector<Finding>)>
                    findings.push_back(std::move(finding));
                  }
                }
+               for (Finding& finding : locator_->findings()) {
+                 findings.push_back(std::move(finding));
+               }
                done(std::move(findings));
              });
 }

@@ -18,7 +18,6 @@ struct ReplicaAcks {
   Kind kind = Kind::none;
   std::uint32_t count = 0;
   Duration timeout = std::chrono::milliseconds{500};
-  std::uint32_t known_replicas = 0;  // that somebody else (Sentinel) knows of, connected or not
 
   bool on() const noexcept { return kind != Kind::none; }
   // Of a primary with this many replicas. Majority: the primary and these are more than half of

@@ -1,6 +1,7 @@
 #include "store/redis/sentinel_locator.hpp"
 
 #include "runtime/event_loop.hpp"
+#include "store/redis/sentinel_report.hpp"
 
 #include <utility>
 
@@ -129,8 +130,12 @@ void SentinelLocator::finish_search(PrimarySearch::Result result) {
   }
   const std::weak_ptr<char> alive = alive_;
   auto waiting = std::exchange(waiting_, {});
-  if (std::holds_alternative<net::Endpoint>(found)) {
-    move_to(std::get<SentinelWord>(result).primary);
+  if (auto* word = std::get_if<SentinelWord>(&result)) {
+    last_word_ = std::move(*word);
+    move_to(Address{last_word_->primary});
+    if (alive.expired()) {
+      return;
+    }
   }
   for (auto& done : waiting) {
     if (alive.expired()) {
@@ -146,6 +151,10 @@ void SentinelLocator::move_to(const Address& address) {
   if (place_->set(settings_.primary_at(address.host, address.port)) && known && moved_) {
     moved_();
   }
+}
+
+std::vector<Finding> SentinelLocator::findings() const {
+  return last_word_ ? judge_sentinels(*last_word_) : std::vector<Finding>{};
 }
 
 // ---- has it moved? -----------------------------------------------------------------------------

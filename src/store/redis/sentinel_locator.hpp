@@ -34,6 +34,7 @@ class SentinelLocator final : public Locator {
   void locate(bool anew, UniqueFunction<void(Found)> done) override;
   std::uint64_t term() const noexcept override { return place_->term(); }
   void watch(UniqueFunction<void()> moved) override;
+  std::vector<Finding> findings() const override;
   void close() noexcept override;
 
  private:
@@ -68,6 +69,7 @@ class SentinelLocator final : public Locator {
   std::vector<std::shared_ptr<SentinelLine>> lines_{};  // of the search
   Runtime::TimerId search_timer_ = 0;
   std::vector<UniqueFunction<void(Found)>> waiting_{};
+  std::optional<SentinelWord> last_word_{};
 
   std::vector<Ear> ears_{};
 

@@ -43,6 +43,10 @@ std::optional<SentinelWord> parse_word(const Reply& address, const Reply& master
       word.epoch = static_cast<std::uint64_t>(master.at(i + 1).number());
     } else if (field == "num-slaves") {
       word.replicas = static_cast<std::uint32_t>(master.at(i + 1).number());
+    } else if (field == "num-other-sentinels") {
+      word.sentinels = 1 + static_cast<std::uint32_t>(master.at(i + 1).number());
+    } else if (field == "quorum") {
+      word.quorum = static_cast<std::uint32_t>(master.at(i + 1).number());
     }
   }
   return word;

@@ -23,6 +23,8 @@ struct SentinelWord {
   Address primary{};
   std::uint64_t epoch = 0;  // of the configuration: a later failover has a greater one
   std::uint32_t replicas = 0;
+  std::uint32_t sentinels = 1;  // that watch it, this one included
+  std::uint32_t quorum = 0;     // how many must agree that it is down
 };
 
 // From the replies to SENTINEL GET-MASTER-ADDR-BY-NAME, which tells of a promotion before the
