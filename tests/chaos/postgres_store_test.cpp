@@ -142,5 +142,113 @@ TEST_F(PostgresFaults, WhoIsCutOffHasLostItBeforeAnotherIsGranted) {
   EXPECT_EQ(log_.check(), "");
 }
 
+// C29: the session that holds or waits is ended by somebody else.
+class C29 : public PostgresFaults {
+ protected:
+  std::string database_ =
+      PostgresServer::installed() ? PostgresServer::shared().new_database() : "";
+
+  void end_all_sessions() const {
+    PostgresServer::run_at(database_,
+                           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+                           "current_database() AND pid <> pg_backend_pid()");
+  }
+};
+
+TEST_F(C29, ALeaseOutlivesItsSessions) {
+  Client a{database_};
+  Client b{database_};
+  Lease lease = Mutex{a, "job", {.ttl = 3s}}.acquire({.timeout = 5s});
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t before = a.counters().renewed;
+    end_all_sessions();
+    EXPECT_TRUE(test::eventually([&] { return a.counters().renewed > before; }));
+    std::error_code ec;
+    EXPECT_FALSE(Mutex(b, "job").try_acquire(ec).has_value());
+  }
+  EXPECT_TRUE(lease.valid());
+  lease.release();
+}
+
+TEST_F(C29, ASessionLockIsLostWithItsSessionAndSaysSo) {
+  Client a{database_ + "?mode=advisory"};
+  Client b{database_ + "?mode=advisory"};
+  const Lease lease = Mutex{a, "job"}.acquire({.timeout = 5s});
+  const LossLog mine{lease, log_};
+  const Instant from = BootClock::now();
+  end_all_sessions();
+  EXPECT_TRUE(test::eventually([&] { return mine.losses() == 1; }));
+  const Duration heard = mine.told_at() - from;
+  EXPECT_LT(heard, 5s);
+  const Lease next = Mutex{b, "job"}.acquire({.timeout = 5s});
+  EXPECT_GT(to_int(next.fence()), to_int(lease.fence()));
+  figure("C29 advisory, session ended: heard_after_ms=", ms(heard));
+}
+
+// C31: who missed its liveness in the queue has lost its place, and is not granted by it.
+using C31 = PostgresFaults;
+
+TEST_F(C31, WhoWasCutOffInTheQueueIsNotServedByItsOldPlace) {
+  PostgresServer& server = PostgresServer::shared();
+  const std::string database = server.new_database();
+  const std::string name = database.substr(database.rfind('/'));
+  ProxiedLink link{server.port(), [&](std::uint16_t port) {
+                     return "postgres://postgres@127.0.0.1:" + std::to_string(port) + name;
+                   }};
+  Client a{database};
+  Client d{database};
+  const auto b = link.connect();
+  Lease held = Mutex{a, "job"}.acquire({.timeout = 5s});
+  log_.enter("A", to_int(held.fence()));
+  const auto waits = [&](std::size_t count) {
+    return test::eventually([&] { return a.inspect("job").waiters.size() == count; });
+  };
+  const auto take = [&](Client& client, const char* id, LeaseOptions options) {
+    Lease lease = Mutex{client, "job", options}.acquire({.timeout = 20s});
+    log_.enter(id, to_int(lease.fence()));
+    std::this_thread::sleep_for(300ms);
+    log_.leave(id, to_int(lease.fence()));
+  };
+  std::jthread b_thread([&] { take(*b, "B", {.ttl = 1s}); });
+  ASSERT_TRUE(waits(1));
+  std::jthread d_thread([&] { take(d, "D", {.ttl = 10s}); });
+  ASSERT_TRUE(waits(2));
+  link.fault(Fault::blackhole);
+  ASSERT_TRUE(waits(1)) << "the place was kept without a beat";
+  log_.leave("A", to_int(held.fence()));
+  held.release();
+  d_thread.join();
+  link.fault(Fault::pass);
+  link.reset();
+  b_thread.join();
+  EXPECT_EQ(log_.check(), "");
+  const auto inside = log_.intervals();
+  ASSERT_EQ(inside.size(), 3U);
+  EXPECT_EQ(inside[1].id, "D");
+  EXPECT_EQ(inside[2].id, "B");
+}
+
+// R06: nothing hangs that ends after the server did.
+using R06 = PostgresFaults;
+
+TEST_F(R06, WhatIsLeftAfterARestartEndsInTime) {
+  for (const char* mode : {"lease", "advisory"}) {
+    SCOPED_TRACE(mode);
+    PostgresServer server;
+    auto client = std::make_unique<Client>(server.url() + "?mode=" + mode);
+    auto lease = std::make_unique<Lease>(Mutex{*client, "job"}.acquire({.timeout = 5s}));
+    auto second = std::make_unique<Lease>(Mutex{*client, "other"}.acquire({.timeout = 5s}));
+    server.crash();
+    const Instant down = BootClock::now();
+    lease.reset();
+    EXPECT_LT(BootClock::now() - down, 3s);
+    server.start();
+    const Instant up = BootClock::now();
+    second.reset();
+    client.reset();
+    EXPECT_LT(BootClock::now() - up, 5s);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::chaos
