@@ -15,7 +15,8 @@ namespace holdfast::sim {
 using Reached = std::function<void(Moment)>;
 
 // The engine of holdfast, as it runs in production. `locker` must outlive it.
-std::unique_ptr<Claimant> make_locker_claimant(const Trial& trial, Locker& locker);
+std::unique_ptr<Claimant> make_locker_claimant(const Trial& trial, Locker& locker,
+                                               Mode mode = Mode::exclusive);
 
 // WRONG, to be seen failing: SETNX and EXPIRE, or SET NX PX; polling; DEL. `server`, `runtime` and
 // `recorder` must outlive it.

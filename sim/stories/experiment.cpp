@@ -2,6 +2,7 @@
 
 #include "sim/stories/director.hpp"
 #include "sim/stories/instance.hpp"
+#include "sim/stories/reader.hpp"
 #include "sim/universe.hpp"
 
 #include <algorithm>
@@ -98,11 +99,25 @@ class Experiment {
  private:
   void begin_job(NodeId node, Duration delay) {
     Locker& locker = universe_.nodes[node]->locker();
+    if (node + trial_.readers >= trial_.instances) {
+      jobs_[node] = std::make_unique<Reader>(trial_, ledger_, recorder_, locker.runtime(), node,
+                                             claimant_of_reader(locker));
+      jobs_[node]->start(delay);
+      return;
+    }
     const Reached reached = [this, node](Moment moment) { director_.reached(node, moment); };
     jobs_[node] =
         std::make_unique<Instance>(trial_, universe_.world, ledger_, recorder_, locker.runtime(),
                                    node, reached, claimant(node, locker, reached));
     jobs_[node]->start(delay);
+  }
+
+  std::unique_ptr<Claimant> claimant_of_reader(Locker& locker) {
+    if (trial_.reading == Reading::unlocked || trial_.protocol != Protocol::holdfast) {
+      return make_no_claimant(locker.runtime());
+    }
+    return make_locker_claimant(trial_, locker,
+                                trial_.reading == Reading::shared ? Mode::shared : Mode::exclusive);
   }
 
   std::unique_ptr<Claimant> claimant(NodeId node, Locker& locker, const Reached& reached) {
@@ -154,8 +169,9 @@ class Experiment {
     verdict.objections = universe_.history.violations().size();
     verdict.robbed =
         static_cast<std::size_t>(std::ranges::count(timeline.marks, MarkKind::robbed, &Mark::kind));
-    verdict.broken = verdict.double_payouts > 0 || verdict.paid < verdict.orders ||
-                     verdict.idle > trial_.idle_max || verdict.objections > 0;
+    verdict.broken = verdict.double_payouts > 0 || verdict.torn > 0 ||
+                     verdict.paid < verdict.orders || verdict.idle > trial_.idle_max ||
+                     verdict.objections > 0;
     return timeline;
   }
 
@@ -165,7 +181,7 @@ class Experiment {
   PlainServer plain_;
   Ledger ledger_;
   Director director_;
-  std::vector<std::unique_ptr<Instance>> jobs_;
+  std::vector<std::unique_ptr<Job>> jobs_;
 };
 
 }  // namespace
@@ -185,6 +201,12 @@ std::string why_invalid(const Trial& trial) {
   if (several && (trial.failover || trial.store_clock_jump > Duration{0} ||
                   (trial.replicas > 0 && trial.nodes > 0))) {
     return "failover and clock of the store are of one server; take left-behind, node-jump or so";
+  }
+  if (trial.readers >= trial.instances) {
+    return "somebody has to write: fewer readers than instances";
+  }
+  if (trial.readers > 0 && (trial.nodes > 0 || trial.protocol != Protocol::holdfast)) {
+    return "readers are of protocol holdfast, on one store";
   }
   if (trial.left_behind && trial.replicas == 0) {
     return "for left-behind there must be replicas";

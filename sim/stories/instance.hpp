@@ -5,6 +5,7 @@
 
 #include "sim/runtime.hpp"
 #include "sim/stories/claimants.hpp"
+#include "sim/stories/job.hpp"
 #include "sim/stories/ledger.hpp"
 #include "sim/stories/trial.hpp"
 #include "sim/timeline/recorder.hpp"
@@ -14,17 +15,15 @@
 
 namespace holdfast::sim {
 
-class Instance {
+class Instance final : public Job {
  public:
   // All but the last outlive it.
   Instance(const Trial& trial, World& world, Ledger& ledger, Recorder& recorder,
            SimRuntime& runtime, NodeId node, Reached reached, std::unique_ptr<Claimant> claimant);
-  Instance(const Instance&) = delete;
-  Instance& operator=(const Instance&) = delete;
-  ~Instance() = default;
+  ~Instance() override = default;
 
-  void start(Duration delay);
-  bool finished() const noexcept { return finished_; }  // it saw that nothing is left to pay
+  void start(Duration delay) override;
+  bool finished() const noexcept override { return finished_; }
 
  private:
   void want();

@@ -74,6 +74,8 @@ Knob margin() {
 
 std::vector<Knob> knobs_of_the_job() {
   return {count<&Trial::instances>("instances", "instances", 1, 20),
+          count<&Trial::readers>("readers", "of them readers", 0, 19),
+          choice<&Trial::reading>("reading", "readers lock", {"unlocked", "shared", "exclusive"}),
           count<&Trial::orders>("orders", "orders", 1, 500),
           count<&Trial::orders_per_turn>("turn", "orders per turn (0: all)", 0, 500),
           time<&Trial::work>("work", "time for an order", 10, 60'000),

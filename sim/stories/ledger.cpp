@@ -128,6 +128,32 @@ Ledger::Outcome Ledger::land(const Payment& payment) {
   return Outcome::paid;
 }
 
+void Ledger::add_up(NodeId node, std::function<void(Total)> answered) {
+  network_.send(place_of_node(node), Place::database, 0,
+                [this, node, answered = std::move(answered)] {
+                  Total total{0, all_paid()};
+                  for (const Row& row : rows_) {
+                    total.paid += row.times_paid;
+                  }
+                  network_.send(Place::database, place_of_node(node), 0,
+                                [answered, total] { answered(total); });
+                });
+}
+
+void Ledger::report(NodeId node, const Total& before, const Total& after) {
+  const std::string name = Recorder::name_of(node);
+  const std::string sum = std::to_string(before.paid);
+  if (before.paid == after.paid) {
+    recorder_.mark(MarkKind::read, recorder_.database_lane(), node,
+                   name + " reports " + sum + " paid orders, and it is true");
+    return;
+  }
+  ++torn_;
+  recorder_.mark(MarkKind::torn, recorder_.database_lane(), node,
+                 name + " reports " + sum + " paid orders and the details of " +
+                     std::to_string(after.paid) + ": somebody paid while it read");
+}
+
 void Ledger::disconnect(NodeId node) {
   for (Row& row : rows_) {
     if (row.locked_by == node) {
@@ -145,6 +171,7 @@ Duration Ledger::done_at() const { return all_paid() ? last_paid_at_ : Duration:
 void Ledger::add_to(Verdict& verdict) const {
   verdict.orders = rows_.size();
   verdict.refused = refused_;
+  verdict.torn = torn_;
   for (const Row& row : rows_) {
     verdict.paid += row.times_paid > 0 ? 1U : 0U;
     verdict.double_payouts += row.times_paid > 1 ? row.times_paid - 1 : 0U;

@@ -47,6 +47,15 @@ class Ledger {
   void read(NodeId node, Fence fence, std::function<void(Page)> answered);
   void pay(const Payment& payment, std::function<void(Outcome)> answered);
 
+  // What a reader sees of all orders at one moment.
+  struct Total {
+    std::size_t paid = 0;
+    bool all_paid = false;
+  };
+  void add_up(NodeId node, std::function<void(Total)> answered);
+  // A report that is made of two looks: torn if they do not agree.
+  void report(NodeId node, const Total& before, const Total& after);
+
   // The connections of a node are gone: so are its row locks.
   void disconnect(NodeId node);
 
@@ -78,6 +87,7 @@ class Ledger {
   // Shared with the messages, which may outlive us in the network.
   std::shared_ptr<std::size_t> payments_under_way_ = std::make_shared<std::size_t>(0);
   std::size_t refused_ = 0;
+  std::size_t torn_ = 0;
   Duration last_paid_at_{};
 };
 

@@ -6,7 +6,8 @@ namespace {
 
 class LockerClaimant final : public Claimant {
  public:
-  LockerClaimant(const Trial& trial, Locker& locker) : locker_(locker) {
+  LockerClaimant(const Trial& trial, Locker& locker, Mode mode) : locker_(locker) {
+    wait_.use.mode = mode;
     wait_.name = "payout";
     wait_.options.ttl = trial.ttl;
     wait_.options.safety_margin = trial.margin;
@@ -78,8 +79,8 @@ class NoClaimant final : public Claimant {
 
 }  // namespace
 
-std::unique_ptr<Claimant> make_locker_claimant(const Trial& trial, Locker& locker) {
-  return std::make_unique<LockerClaimant>(trial, locker);
+std::unique_ptr<Claimant> make_locker_claimant(const Trial& trial, Locker& locker, Mode mode) {
+  return std::make_unique<LockerClaimant>(trial, locker, mode);
 }
 
 std::unique_ptr<Claimant> make_no_claimant(SimRuntime& runtime) {

@@ -150,12 +150,30 @@ Story watchdog() {
         }}}};
 }
 
+Story readers() {
+  Trial trial = base(Protocol::holdfast);
+  trial.readers = 2;
+  trial.orders_per_turn = 3;
+  return {"readers",
+          "Readers and a writer",
+          "One instance pays. Two others add up what was paid, which takes them as long as one "
+          "order takes.",
+          "They read while it was written: the sum and its details are of two different moments.",
+          "Under the lock nobody pays while somebody reads. Shared, both readers are inside at "
+          "once; exclusive, one after the other.",
+          trial,
+          {{"shared", "readers take the lock, shared", false, true,
+            [](Trial& s, bool on) { s.reading = on ? Reading::shared : Reading::unlocked; }},
+           {"exclusive", "readers take it as a writer does", false, true,
+            [](Trial& s, bool on) { s.reading = on ? Reading::exclusive : s.reading; }}}};
+}
+
 }  // namespace
 
 const std::vector<Story>& stories() {
   static const std::vector<Story> table = [] {
     std::vector<Story> all{setnx_expire(), foreign_del(), ttl_too_short(), ttl_too_long(),
-                           gc_pause(),     silence(),     watchdog()};
+                           gc_pause(),     silence(),     watchdog(),      readers()};
     for (auto& more : {stories_of_storage(), stories_of_servers()}) {
       all.insert(all.end(), more.begin(), more.end());
     }

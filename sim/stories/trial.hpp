@@ -27,6 +27,9 @@ enum class Protection : std::uint8_t {
   skip_locked  // SELECT ... FOR UPDATE SKIP LOCKED: the order itself is locked while it is paid
 };
 
+// How a reader keeps writers out while it reads.
+enum class Reading : std::uint8_t { unlocked, shared, exclusive };
+
 // When a fault strikes. All but `any` strike the first instance that gets there.
 enum class Moment : std::uint8_t {
   any,             // at a time and an instance that the seed chooses
@@ -41,6 +44,7 @@ struct Trial {
 
   // ---- times and numbers ----
   std::size_t instances = 3;
+  std::size_t readers = 0;  // so many of them only read, and must see one state
   std::size_t orders = 12;
   std::size_t orders_per_turn = 0;  // then the lock is given back; 0: as long as there are orders
   Duration work = std::chrono::milliseconds{400};  // for one order
@@ -69,6 +73,7 @@ struct Trial {
   // ---- choices ----
   Protocol protocol = Protocol::holdfast;
   Protection protection = Protection::none;
+  Reading reading = Reading::shared;
   bool watchdog = true;        // of `holdfast`: renew
   bool owner_check = false;    // of the wrong ones: delete only what is our own
   bool blind_renewal = false;  // of the wrong ones: EXPIRE now and then, never mind the answer

@@ -124,7 +124,10 @@ void Recorder::on(const Trusts& f) {
   if (is_new) {
     close_key(key_of("waits", f.attempt));
     lease.node = f.node;
-    lease.span = open(SpanKind::believes, f.node, f.node, name_of(f.node) + " has the lock");
+    const bool shared = f.use.mode == Mode::shared;
+    lease.span = open(SpanKind::believes, f.node, f.node,
+                      name_of(f.node) + (shared ? " has the lock, to read" : " has the lock"));
+    spans_[lease.span].shared = shared;
     spans_[lease.span].fence = f.fence;
     mark(MarkKind::granted, f.node, f.node,
          name_of(f.node) + " has the lock" + fence_text(f.fence));
@@ -202,39 +205,54 @@ void Recorder::on(const Trouble& f) {
 // ---- facts of the store ------------------------------------------------------------------------
 
 void Recorder::end_kept(WorldTime when) {
-  if (kept_) {
-    close(kept_->span, std::min(when, kept_->until));
-    kept_.reset();
+  for (const Kept& kept : std::exchange(kept_, {})) {
+    close(kept.span, std::min(when, kept.until));
+  }
+}
+
+void Recorder::end_kept_of(const OwnerId& owner, WorldTime when) {
+  const auto kept = std::ranges::find(kept_, owner, &Kept::owner);
+  if (kept != kept_.end()) {
+    close(kept->span, std::min(when, kept->until));
+    kept_.erase(kept);
   }
 }
 
 // Records end by themselves, without a fact: found out when the next thing happens there.
 void Recorder::expire_kept() {
-  if (kept_ && kept_->until < world_.now()) {
-    const std::size_t node = nodes_[kept_->owner];
-    marks_.push_back({MarkKind::expired, store_lane(), at(kept_->until), node,
-                      "the record of " + name_of(node) + " reaches its TTL: the lock is free"});
-    end_kept(kept_->until);
+  for (const Kept& kept : std::vector<Kept>{kept_}) {
+    if (kept.until < world_.now()) {
+      const std::size_t node = nodes_[kept.owner];
+      marks_.push_back({MarkKind::expired, store_lane(), at(kept.until), node,
+                        "the record of " + name_of(node) + " reaches its TTL: the lock is free"});
+      end_kept_of(kept.owner, kept.until);
+    }
   }
 }
 
 void Recorder::on(const StoreGranted& f) {
   expire_kept();
-  end_kept(world_.now());
+  const bool shared = f.use.mode == Mode::shared;
+  if (!shared || std::ranges::any_of(kept_, [](const Kept& kept) { return !kept.shared; })) {
+    end_kept(world_.now());
+  }
   const std::size_t node = nodes_[f.owner];
   const std::size_t span =
       open(SpanKind::holds, store_lane(), node, "the store's record says " + name_of(node));
   spans_[span].fence = f.fence;
-  kept_ = Kept{f.owner, span, WorldTime::max()};
+  spans_[span].shared = shared;
+  kept_.push_back(Kept{f.owner, span, WorldTime::max(), shared});
   mark(f.handed_on ? MarkKind::handed_on : MarkKind::granted, store_lane(), node,
        std::string{"the store "} + (f.handed_on ? "hands the lock on to " : "gives the lock to ") +
-           name_of(node) + fence_text(f.fence));
+           name_of(node) + (shared ? ", to read" : "") + fence_text(f.fence));
 }
 
 void Recorder::on(const StoreHolds& f) {
   kept_until_[f.owner] = f.until;
-  if (kept_ && kept_->owner == f.owner) {
-    kept_->until = f.until;
+  for (Kept& kept : kept_) {
+    if (kept.owner == f.owner) {
+      kept.until = f.until;
+    }
   }
 }
 
@@ -248,28 +266,30 @@ void Recorder::on(const StoreQueued& f) {
 
 void Recorder::on(const StoreWithdrew& f) {
   expire_kept();
-  if (!kept_ || std::ranges::find(f.ended, kept_->owner) == f.ended.end()) {
-    return;
+  for (const OwnerId& owner : f.ended) {
+    if (std::ranges::find(kept_, owner, &Kept::owner) == kept_.end()) {
+      continue;
+    }
+    const std::string whose = name_of(nodes_[owner]);
+    if (f.owner == owner) {
+      mark(MarkKind::released, store_lane(), nodes_[owner],
+           "the store's record of " + whose + " is deleted by its owner");
+    } else {
+      mark(MarkKind::robbed, store_lane(), nodes_[f.owner],
+           name_of(nodes_[f.owner]) + " deletes the lock of " + whose);
+    }
+    end_kept_of(owner, world_.now());
   }
-  const std::size_t whose = nodes_[kept_->owner];
-  const std::size_t by = nodes_[f.owner];
-  if (f.owner == kept_->owner) {
-    mark(MarkKind::released, store_lane(), whose,
-         "the store's record of " + name_of(whose) + " is deleted by its owner");
-  } else {
-    mark(MarkKind::robbed, store_lane(), by,
-         name_of(by) + " deletes the lock of " + name_of(whose));
-  }
-  end_kept(world_.now());
 }
 
 void Recorder::on(const StoreForgot& f) {
   expire_kept();
-  if (kept_ && std::ranges::find(f.owners, kept_->owner) != f.owners.end()) {
-    mark(MarkKind::forgot, store_lane(), nodes_[kept_->owner],
-         "the store forgets that " + name_of(nodes_[kept_->owner]) + " has the lock (" + f.why +
-             ")");
-    end_kept(world_.now());
+  for (const OwnerId& owner : f.owners) {
+    if (std::ranges::find(kept_, owner, &Kept::owner) != kept_.end()) {
+      mark(MarkKind::forgot, store_lane(), nodes_[owner],
+           "the store forgets that " + name_of(nodes_[owner]) + " has the lock (" + f.why + ")");
+      end_kept_of(owner, world_.now());
+    }
   }
 }
 

@@ -53,6 +53,7 @@ class Recorder {
     OwnerId owner{};
     std::size_t span = 0;
     WorldTime until{};
+    bool shared = false;
   };
 
   void on(const Asked& f);
@@ -77,7 +78,8 @@ class Recorder {
   void close(std::size_t span, WorldTime when) { spans_[span].to = at(when); }
   void close_key(const std::string& key);
   void end_lease(Lease& lease, WorldTime when);
-  void end_kept(WorldTime when);
+  void end_kept(WorldTime when);  // all of them
+  void end_kept_of(const OwnerId& owner, WorldTime when);
   void expire_kept();
   void add_margins();
   static void measure(Timeline& timeline, Duration needed_until);
@@ -94,7 +96,7 @@ class Recorder {
   std::map<OwnerId, NodeId> nodes_{};  // whose an owner is
   std::map<OwnerId, WorldTime> kept_until_{};
   std::map<OwnerId, bool> queued_{};
-  std::optional<Kept> kept_{};
+  std::vector<Kept> kept_{};  // several: readers
 };
 
 }  // namespace holdfast::sim

@@ -9,10 +9,10 @@ namespace {
 
 using Edges = std::vector<std::pair<Duration, int>>;
 
-Edges edges_of(const std::vector<Span>& spans) {
+Edges edges_of(const std::vector<Span>& spans, bool readers) {
   Edges edges;
   for (const Span& span : spans) {
-    if (span.kind == SpanKind::believes && span.from < span.to) {
+    if (span.kind == SpanKind::believes && span.from < span.to && span.shared == readers) {
       edges.emplace_back(span.from, 1);
       edges.emplace_back(span.to, -1);
     }
@@ -42,22 +42,33 @@ void Recorder::add_margins() {
   }
 }
 
+// Two at once are two writers: readers may be beside one another, and the store keeps writers out.
+// Nobody is at work when there is neither.
 void Recorder::measure(Timeline& timeline, Duration needed_until) {
-  Duration idle_since{0};
   Duration two_since{};
+  int writers = 0;
+  Edges all = edges_of(timeline.spans, false);
+  for (const auto& [when, change] : all) {
+    const int before = writers;
+    writers += change;
+    if (before == 1 && writers == 2) {
+      two_since = when;
+    } else if (before == 2 && writers == 1) {
+      timeline.verdict.overlap += when - two_since;
+    }
+  }
+  const Edges readers = edges_of(timeline.spans, true);
+  all.insert(all.end(), readers.begin(), readers.end());
+  std::ranges::sort(all);
+  Duration idle_since{0};
   int inside = 0;
-  for (const auto& [when, change] : edges_of(timeline.spans)) {
+  for (const auto& [when, change] : all) {
     const int before = inside;
     inside += change;
     if (before == 0) {
       timeline.verdict.idle += std::max(Duration{0}, std::min(when, needed_until) - idle_since);
     } else if (inside == 0) {
       idle_since = when;
-    }
-    if (before == 1 && inside == 2) {
-      two_since = when;
-    } else if (before == 2 && inside == 1) {
-      timeline.verdict.overlap += when - two_since;
     }
   }
   if (inside == 0) {
@@ -71,9 +82,7 @@ Timeline Recorder::finish(Duration needed_until) {
   for (auto& [owner, lease] : leases_) {
     end_lease(lease, world_.now());
   }
-  if (kept_) {
-    end_kept(world_.now());
-  }
+  end_kept(world_.now());
   for (Span& span : spans_) {
     span.to = std::min(span.to, end);
   }

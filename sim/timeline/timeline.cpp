@@ -32,10 +32,11 @@ std::string_view word(SpanKind kind) {
 }
 
 std::string_view word(MarkKind kind) {
-  constexpr std::array<std::string_view, 21> words{
-      "granted", "handed_on", "queued",  "renewed", "released",     "expired",      "lost",
-      "gave_up", "robbed",    "forgot",  "read",    "wrote",        "doubled",      "refused",
-      "paused",  "resumed",   "crashed", "started", "clock_jumped", "message_lost", "objected"};
+  constexpr std::array<std::string_view, 22> words{
+      "granted", "handed_on",    "queued",       "renewed", "released", "expired",
+      "lost",    "gave_up",      "robbed",       "forgot",  "read",     "wrote",
+      "doubled", "torn",         "refused",      "paused",  "resumed",  "crashed",
+      "started", "clock_jumped", "message_lost", "objected"};
   return words.at(static_cast<std::size_t>(kind));
 }
 
@@ -47,6 +48,9 @@ std::string text(const Verdict& verdict) {
                      ", nobody at work for " + seconds(verdict.idle);
   if (verdict.overlap > Duration{0}) {
     line += ", two at once for " + seconds(verdict.overlap);
+  }
+  if (verdict.torn > 0) {
+    line += ", " + counted(verdict.torn, "torn report", "torn reports");
   }
   if (verdict.robbed > 0) {
     line += ", " + counted(verdict.robbed, "lock", "locks") + " deleted by a stranger";

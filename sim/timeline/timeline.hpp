@@ -44,6 +44,7 @@ struct Span {
   std::optional<std::size_t> who{};  // the instance that it is about, by its lane
   Fence fence = Fence::none;
   std::string text{};
+  bool shared = false;  // believes: a reader, who may be beside others
 };
 
 enum class MarkKind : std::uint8_t {
@@ -60,6 +61,7 @@ enum class MarkKind : std::uint8_t {
   read,
   wrote,
   doubled,  // a write that paid what was paid already
+  torn,     // a reader saw a part of what somebody wrote meanwhile
   refused,
   paused,
   resumed,
@@ -91,12 +93,13 @@ struct Verdict {
   std::size_t orders = 0;
   std::size_t paid = 0;            // orders that were paid at least once
   std::size_t double_payouts = 0;  // payments beyond the first of an order
+  std::size_t torn = 0;            // reports of readers that make no sense
   std::size_t refused = 0;         // writes that the database refused
   std::size_t robbed = 0;          // records deleted by somebody else than their owner
   Duration overlap{};              // two or more believed to hold it
   Duration idle{};                 // nobody believed to hold it while there was something to pay
   std::size_t objections = 0;      // of the checkers: 0 unless holdfast itself is at fault
-  bool broken = false;             // paid twice, not paid, idle for too long, or an objection
+  bool broken = false;             // paid twice, torn, not paid, idle for too long, or an objection
 };
 
 struct Timeline {

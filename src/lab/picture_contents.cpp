@@ -148,6 +148,11 @@ void Drawing::shape_of(const Mark& mark, double at) {
     case MarkKind::wrote:
       path(at, top + 36, "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", colour, "none");
       break;
+    case MarkKind::torn:
+      thread(mark, at);
+      path(at, top + 16, "M0,-10L10,0L0,10L-10,0Z", alarm, "none");
+      words(at, top + 20, "!", "middle", "#ffffff", "bold");
+      break;
     case MarkKind::doubled:
       thread(mark, at);
       path(at, top + 16, "M0,-10L10,0L0,10L-10,0Z", alarm, "none");

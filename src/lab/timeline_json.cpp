@@ -46,6 +46,7 @@ Json to_json(const sim::Verdict& verdict) {
           {"orders", verdict.orders},
           {"paid", verdict.paid},
           {"double_payouts", verdict.double_payouts},
+          {"torn_reports", verdict.torn},
           {"refused", verdict.refused},
           {"deleted_by_strangers", verdict.robbed},
           {"two_at_once", milliseconds(verdict.overlap)},

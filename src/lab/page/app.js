@@ -10,7 +10,7 @@ import {Player} from "/player.js";
  * @typedef {import("/player.js").Run} Run
  */
 
-const bad_kinds = ["doubled", "robbed", "forgot", "objected"];
+const bad_kinds = ["doubled", "torn", "robbed", "forgot", "objected"];
 
 const chosen = new URLSearchParams(location.search);
 let zoom = {from: 0, to: 0};  // to = 0: all
