@@ -60,8 +60,15 @@ class Store {
   virtual void acquire(const Claim& claim, Queueing queueing,
                        UniqueFunction<void(AcquireReply)> done) = 0;
 
-  // Grants all of these claims or none, in one atomic step and without queueing. Names differ.
-  // Claims that are ours already count as granted, and keep their fence.
+  // Whether acquire_all() of these claims is one atomic step: some stores can do it for names that
+  // live side by side only. The engine takes other names one after the other.
+  virtual bool grants_at_once(std::span<const Claim> /*claims*/) const {
+    return capabilities().at_once;
+  }
+
+  // Precondition: grants_at_once(claims). Grants all of these claims or none, in one atomic step
+  // and without queueing. Names differ. Claims that are ours already count as granted, and keep
+  // their fence.
   virtual void acquire_all(std::span<const Claim> /*claims*/,
                            UniqueFunction<void(AcquireAllReply)> done) {
     done(Failed{errc::unsupported, false, "this store cannot grant several names at once"});

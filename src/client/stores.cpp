@@ -11,6 +11,7 @@
 #include "store/sqlite/sqlite_factory.hpp"
 #endif
 #ifdef HOLDFAST_WITH_REDIS
+#include "store/cluster/cluster_factory.hpp"
 #include "store/redis/redis_factory.hpp"
 #endif
 
@@ -86,6 +87,10 @@ constexpr const char* redis_promise =
     "survives holder crash, restart with persistence, network loss; a failover or a clock step "
     "of the server can end a lease early: use a guard";
 
+constexpr const char* cluster_promise =
+    "survives holder crash, slot moves, network loss; one failure domain: a failover or a clock "
+    "step can end a lease early: use a guard";
+
 std::string known_schemes() {
   std::string list;
   for (const StoreKind& kind : store_kinds()) {
@@ -121,6 +126,10 @@ const std::vector<StoreKind>& store_kinds() {
        "all hosts that reach the sentinels and the primary", redis_promise, true, without_redis},
       {"rediss+sentinel", "rediss+sentinel://s1:26379,s2,s3/mymaster?tls_ca=/etc/ca.pem",
        "the same, over TLS", redis_promise, true, without_redis},
+      {"redis+cluster", "redis+cluster://n1:7000,n2,n3", "all hosts that reach the nodes",
+       cluster_promise, true, without_redis},
+      {"rediss+cluster", "rediss+cluster://n1:7000,n2,n3?tls_ca=/etc/ca.pem", "the same, over TLS",
+       cluster_promise, true, without_redis},
       {"postgres", "postgres://app@db1/app?mode=lease", "all hosts that reach the server",
        "survives holder crash, restart, network loss; expiry is judged by the server's clock. "
        "mode=advisory: ends with its session, no TTL, by chance",
@@ -154,6 +163,9 @@ std::shared_ptr<StoreFactory> make_store_factory(std::string_view url,
   if (parsed.scheme == "redis" || parsed.scheme == "rediss" || parsed.scheme == "redis+unix" ||
       parsed.scheme == "redis+sentinel" || parsed.scheme == "rediss+sentinel") {
     return make_redis_factory(parsed, password_for(parsed, password));
+  }
+  if (parsed.scheme == "redis+cluster" || parsed.scheme == "rediss+cluster") {
+    return make_cluster_factory(parsed, password_for(parsed, password));
   }
 #endif
   if (const ModuleStore* const found = find_module_store(parsed.scheme); found && found->built) {

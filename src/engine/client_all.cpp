@@ -33,13 +33,13 @@ ClientCore::AllOutcome ClientCore::acquire_all(const std::vector<Ask>& asks, con
   bool at_once = false;
   {
     const LanePool::Borrowed lane = lanes_.borrow();
-    at_once = lane->store().capabilities().at_once;
     for (const Ask& ask : asks) {
       if (auto refusal = why_refused(ask, lane->store().capabilities())) {
         return {{}, refusal->code, std::move(refusal->detail)};
       }
       claims.push_back(make_claim(ask, lane->runtime()));
     }
+    at_once = lane->store().grants_at_once(claims);
   }
   const std::uint64_t id = ++last_group_;
   const auto blocked = std::make_shared<BlockedWait<AcquireAllMachine>>();

@@ -9,7 +9,9 @@
 #include "tests/support/temp_dir.hpp"
 #endif
 #ifdef HOLDFAST_WITH_REDIS
+#include "store/cluster/cluster_factory.hpp"
 #include "store/redis/redis_factory.hpp"
+#include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/test_certificates.hpp"
@@ -197,6 +199,44 @@ Kind postgres_kind(const char* name, const char* options) {
 }
 #endif
 
+#ifdef HOLDFAST_WITH_REDIS
+// One cluster for all tests of the process; each test has its own prefix.
+test::RedisCluster& redis_cluster() {
+  static test::RedisCluster cluster;
+  return cluster;
+}
+
+// The suites that call acquire_all() need names that share a slot: there a tag in the prefix makes
+// all of them do so.
+std::string cluster_url() {
+  static int made = 0;
+  const std::string number = std::to_string(++made);
+  const std::string suite =
+      ::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name();
+  const bool one_slot =
+      suite.find("StoreAll") != suite.npos || suite.find("StoreModel") != suite.npos;
+  return redis_cluster().url("prefix=" +
+                             (one_slot ? "{test-" + number + "}:" : "test-" + number + ":"));
+}
+
+class ClusterPlace final : public FactoryPlace {
+ public:
+  ClusterPlace()
+      : FactoryPlace(
+            [url = cluster_url()] { return make_cluster_factory(StoreUrl::parse(url), ""); }) {}
+  bool wipe() override {
+    for (std::size_t i = 0; i < redis_cluster().size(); ++i) {
+      redis_cluster().node(i).command({"FLUSHALL"});
+    }
+    return true;
+  }
+  bool reopen() override {
+    close_and_make_again();
+    return true;
+  }
+};
+#endif
+
 std::vector<Kind> make_kinds() {
   std::vector<Kind> all{{"memory", make_memory_place, {}}};
 #ifdef HOLDFAST_WITH_SQLITE
@@ -210,6 +250,8 @@ std::vector<Kind> make_kinds() {
   all.push_back(redis_kind("redis_unix", Way::unix_socket));
   all.push_back({"redis_sentinel", [] { return std::make_unique<SentinelPlace>(); },
                  test::RedisSentinels::installed() ? "" : test::RedisSentinels::how_to_install});
+  all.push_back({"cluster", [] { return std::make_unique<ClusterPlace>(); },
+                 test::RedisServer::installed() ? "" : test::RedisServer::how_to_install});
 #endif
 #ifdef HOLDFAST_WITH_POSTGRES
   all.push_back(postgres_kind("postgres", ""));

@@ -32,6 +32,11 @@ void Connection::write(const Request& request, bool in_full) {
 }
 
 void Connection::send(Ask ask) {
+  if (ask.request.asking()) {
+    write(Request::of_command("ASKING"), false);
+    pending_.push_back({.ask = {.deadline = ask.deadline}, .end = written_});
+  }
+  ask.in_full = ask.in_full || ask.request.in_full();
   const bool wait = ask.needs_acks != nullptr && options_.acks.on();
   const Instant deadline = ask.deadline;
   write(ask.request, ask.in_full);
@@ -206,7 +211,7 @@ void Connection::on_reply(Reply reply, Instant now) {
 
 void Connection::on_answer(Pending done, Reply reply) {
   const std::string_view error = reply.error();
-  if (!error.empty()) {
+  if (!error.empty() && !options_.raw_errors) {
     events_.emplace_back(Answered{std::move(done.ask.handler), failure_of(error, options_.place)});
     if (options_.must_be_primary && is_readonly(error)) {
       distrust("the server that was the primary is a replica now");

@@ -38,7 +38,8 @@
 
 namespace holdfast::redis {
 
-using Outcome = std::variant<Reply, Failed>;  // a Reply here is never an error
+// A Reply here is never an error, unless the connection is told to hand those out.
+using Outcome = std::variant<Reply, Failed>;
 
 class Connection {
  public:
@@ -51,6 +52,7 @@ class Connection {
     Duration op_timeout = std::chrono::seconds{2};
     bool must_be_primary = false;  // a replica is refused, also when it becomes one later
     ReplicaAcks acks{};
+    bool raw_errors = false;  // an Outcome may be an error reply: the user judges it
   };
 
   struct Ask {

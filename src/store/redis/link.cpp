@@ -63,21 +63,13 @@ void Link::send(Ask ask) {
 
 void Link::send_after_acquires_of(const OwnerId& owner, Request request, Instant deadline,
                                   Handler handler) {
-  bool copied = false;
-  for (const auto& peer : peers_) {
-    if (peer->state() == Connection::State::suspect && peer->connection().awaits(owner)) {
-      peer->send({.request = request, .deadline = deadline, .in_full = true});
-      copied = true;
-    }
-  }
-  if (!copied) {
+  if (!copy_behind_acquires_of(owner, request, deadline, false)) {
     // Behind the acquire on the connection that still takes requests: the server may get to both
     // when nobody is there any more to answer NOSCRIPT to.
-    const bool in_full = current_ != nullptr && current_->connection().awaits(owner);
     send({.request = std::move(request),
           .deadline = deadline,
           .handler = std::move(handler),
-          .in_full = in_full});
+          .in_full = awaits(owner)});
     return;
   }
   send(std::move(request), deadline, [handler = std::move(handler)](Outcome outcome) mutable {
@@ -108,6 +100,20 @@ void Link::drop_current() {
   current_->close();
   std::erase_if(peers_, [this](const auto& peer) { return peer.get() == current_; });
   current_ = nullptr;
+}
+
+bool Link::copy_behind_acquires_of(const OwnerId& owner, const Request& request, Instant deadline,
+                                   bool on_current) {
+  bool copied = false;
+  for (const auto& peer : peers_) {
+    const bool takes = peer->state() == Connection::State::suspect ||
+                       (on_current && peer->state() == Connection::State::ready);
+    if (takes && peer->connection().awaits(owner)) {
+      peer->send({.request = request, .deadline = deadline, .in_full = true});
+      copied = true;
+    }
+  }
+  return copied;
 }
 
 void Link::distrust_answering_peer() {

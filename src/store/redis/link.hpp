@@ -41,6 +41,15 @@ class Link {
   void send_after_acquires_of(const OwnerId& owner, Request request, Instant deadline,
                               Handler handler);
 
+  // Only the part behind the acquires: on connections that stopped answering, and, `on_current`, on
+  // the one that takes requests. Nobody hears the answer. False: no acquire is unanswered there.
+  bool copy_behind_acquires_of(const OwnerId& owner, const Request& request, Instant deadline,
+                               bool on_current);
+  // An acquire of this owner is unanswered on the connection that takes requests.
+  bool awaits(const OwnerId& owner) const {
+    return current_ != nullptr && current_->connection().awaits(owner);
+  }
+
   // For a handler that was given a reply of a shape that cannot be: its connection ends.
   void distrust_answering_peer();
 

@@ -3,36 +3,9 @@
 
 #include "store/redis/replies.hpp"
 #include "store/redis/requests.hpp"
+#include "store/redis/scan_page.hpp"
 
 namespace holdfast::redis {
-
-namespace {
-
-struct ScanPage {
-  std::string cursor{};  // empty: the last one
-  std::vector<RedisKeys::Found> found{};
-};
-
-std::optional<ScanPage> parse_scan(const Reply& reply, const RedisKeys& keys,
-                                   std::string_view prefix) {
-  if (reply.size() != 2 || !reply.at(0).is_text() || !reply.at(1).is_array()) {
-    return std::nullopt;
-  }
-  ScanPage page;
-  if (reply.at(0).text() != "0") {
-    page.cursor = reply.at(0).text();
-  }
-  const Reply names = reply.at(1);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    auto found = keys.recognise(names.at(i).text());
-    if (found && found->name.starts_with(prefix)) {
-      page.found.push_back(*std::move(found));
-    }
-  }
-  return page;
-}
-
-}  // namespace
 
 void RedisStore::inspect(const std::string& name, UniqueFunction<void(InspectReply)> done) {
   inspect_by(name, deadline(), std::move(done));
@@ -54,8 +27,7 @@ void RedisStore::break_name(const std::string& name, BreakMode mode,
 
 // ---- list --------------------------------------------------------------------------------------
 
-// SCAN finds the keys, then each name is looked at. A name that is held and waited for has both a
-// lock and a queue, and SCAN may show them on different pages: the lock's page tells of it.
+// SCAN finds the keys, then each name is looked at.
 struct RedisStore::Listing {
   Page page;
   std::vector<RedisKeys::Found> found;
@@ -104,8 +76,7 @@ void RedisStore::inspect_found(const std::shared_ptr<Listing>& listing, Instant 
   for (const RedisKeys::Found& found : listing->found) {
     UniqueFunction<void(InspectReply)> take = [listing, found](InspectReply reply) {
       if (auto* view = std::get_if<NameView>(&reply)) {
-        if (found.is_queue ? view->holders.empty() && !view->waiters.empty()
-                           : !view->holders.empty()) {
+        if (belongs_to_page(found, *view)) {
           listing->page.names.push_back(std::move(*view));
         }
       } else if (std::get<Failed>(reply).code != errc::unsupported) {

@@ -99,6 +99,10 @@ std::string info_field(std::string_view info, std::string_view field) {
   return {};
 }
 
+std::vector<Finding> judge_node(std::string_view info) {
+  return {judge_version(info), judge_memory(info), judge_persistence(info)};
+}
+
 std::vector<Finding> judge_server(std::string_view info) {
   std::vector<Finding> findings{judge_version(info), judge_role(info), judge_memory(info),
                                 judge_persistence(info)};
