@@ -15,8 +15,6 @@ std::uint16_t SlotMap::index_of(const Address& node) {
 }
 
 bool SlotMap::apply(const Layout& layout) {
-  const auto old_owners = owners_;
-  const std::vector<Address> old_nodes = std::exchange(nodes_, {});
   owners_.fill(nobody);
   for (const SlotRange& range : layout) {
     const std::uint16_t node = index_of(range.primary);
@@ -24,19 +22,25 @@ bool SlotMap::apply(const Layout& layout) {
   }
   layout_ = layout;
   known_ = true;
+  bool replaced = false;
   for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
-    if (old_owners[slot] != nobody && owners_[slot] != nobody &&
-        old_nodes[old_owners[slot]] != nodes_[owners_[slot]]) {
-      return true;
-    }
+    replaced = remember(slot) || replaced;
   }
-  return false;
+  return replaced;
 }
 
 bool SlotMap::move(Slot slot, const Address& to) {
-  const std::uint16_t before = owners_[slot];
   owners_[slot] = index_of(to);
-  return before != nobody && before != owners_[slot];
+  return remember(slot);
+}
+
+bool SlotMap::remember(std::size_t slot) noexcept {
+  const std::uint16_t now = owners_[slot];
+  if (now == nobody) {
+    return false;
+  }
+  const std::uint16_t before = std::exchange(last_owners_[slot], now);
+  return before != nobody && before != now;
 }
 
 const Address* SlotMap::primary_of(Slot slot) const noexcept {

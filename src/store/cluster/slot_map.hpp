@@ -15,12 +15,15 @@ namespace holdfast::cluster {
 
 class SlotMap {
  public:
-  SlotMap() { owners_.fill(nobody); }
+  SlotMap() {
+    owners_.fill(nobody);
+    last_owners_.fill(nobody);
+  }
 
   bool known() const noexcept { return known_; }
 
-  // Both answer whether a slot that had a primary has another one now: what was granted there may
-  // be lost. A slot that a layout leaves out has no primary.
+  // Both answer whether a slot that had a primary has another one now, be it after a time without
+  // any: what was granted there may be lost. A slot that a layout leaves out has no primary.
   bool apply(const Layout& layout);
   bool move(Slot slot, const Address& to);
 
@@ -35,10 +38,12 @@ class SlotMap {
   static constexpr std::uint16_t nobody = 0xffff;
 
   std::uint16_t index_of(const Address& node);
+  bool remember(std::size_t slot) noexcept;
 
   bool known_ = false;
-  std::array<std::uint16_t, slot_count> owners_{};  // into nodes_
-  std::vector<Address> nodes_{};
+  std::array<std::uint16_t, slot_count> owners_{};       // into nodes_
+  std::array<std::uint16_t, slot_count> last_owners_{};  // the same, where there is nobody now
+  std::vector<Address> nodes_{};                         // ever seen
   Layout layout_{};
 };
 
