@@ -320,7 +320,10 @@ TEST_F(RedisClusterStore, ZHolderThatAFailoverForgotIsToldAtOnce) {
   ASSERT_TRUE(promoted);
   const Instant since = BootClock::now();
   auto told = lost.get_future();
-  ASSERT_EQ(told.wait_for(5s), std::future_status::ready);
+  ASSERT_EQ(told.wait_for(5s), std::future_status::ready)
+      << "still valid: " << lease.valid() << "; " << cluster().node(3).command({"CLUSTER", "INFO"})
+      << cluster().node(3).command({"KEYS", prefix_ + "*"}) << "\n"
+      << cluster().node(1).command({"CLUSTER", "SLOTS"});
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(told.get() - since);
   std::cout << "[ MEASURED ] told after promotion: " << took.count() << " ms\n";
   EXPECT_LT(took, 1500ms);

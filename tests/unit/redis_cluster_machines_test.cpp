@@ -122,6 +122,7 @@ TEST(ClusterMap, TellsWhenASlotGotAnotherPrimary) {
   EXPECT_EQ(*map.primary_of(5), b);
   EXPECT_TRUE(map.apply({{.first = 0, .last = 99, .primary = c}}));
   EXPECT_EQ(map.primary_of(100), nullptr);
+  EXPECT_TRUE(map.lost_any());
   EXPECT_TRUE(map.apply({{.first = 0, .last = 199, .primary = c}}))
       << "100 was of b, then of nobody";
   EXPECT_FALSE(map.apply({{.first = 0, .last = 199, .primary = c}}));

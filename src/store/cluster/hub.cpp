@@ -8,6 +8,9 @@ void Hub::join(Runtime& runtime, UniqueFunction<void(const Address&)> watch) {
   const std::lock_guard lock{mutex_};
   runtime_ = &runtime;
   watch_ = std::make_shared<Watch>(std::move(watch));
+  for (const Address& node : std::exchange(before_, {})) {
+    post(node);
+  }
 }
 
 void Hub::leave() noexcept {
@@ -19,12 +22,18 @@ void Hub::leave() noexcept {
 void Hub::depends_on(const Address& node) {
   const std::lock_guard lock{mutex_};
   if (runtime_ != nullptr) {
-    runtime_->post([weak = std::weak_ptr<Watch>(watch_), node] {
-      if (const auto watch = weak.lock()) {
-        (*watch)(node);
-      }
-    });
+    post(node);
+  } else {
+    before_.insert(node);
   }
+}
+
+void Hub::post(const Address& node) {
+  runtime_->post([weak = std::weak_ptr<Watch>(watch_), node] {
+    if (const auto watch = weak.lock()) {
+      (*watch)(node);
+    }
+  });
 }
 
 }  // namespace holdfast::cluster

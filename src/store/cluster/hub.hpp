@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace holdfast::cluster {
 
@@ -23,9 +24,12 @@ class Hub {
 
  private:
   using Watch = UniqueFunction<void(const Address&)>;
+  void post(const Address& node);
+
   std::mutex mutex_{};
   Runtime* runtime_ = nullptr;
   std::shared_ptr<Watch> watch_{};
+  std::set<Address> before_{};  // told when nobody listened yet
 };
 
 }  // namespace holdfast::cluster

@@ -26,6 +26,7 @@ class Pulse {
   std::vector<Address> due(const std::vector<Address>& nodes, Instant now);
   void on_answer(const Address& node, bool alive);
 
+  bool in_use(Instant now) const noexcept { return now < until_; }
   bool in_doubt(Instant now) const noexcept;  // one of them is dead or silent
   // When to call due() and in_doubt() again; changes with every call. Instant::max(): never.
   Instant wake_at(Instant now) const noexcept;

@@ -162,7 +162,7 @@ void Router::beat() {
               arm_at(pulse_.wake_at(loop_.now()));
             });
   }
-  if (pulse_.in_doubt(now)) {
+  if (pulse_.in_doubt(now) || (pulse_.in_use(now) && map_.lost_any())) {
     want(Discovery::Why::trouble);
   }
 }

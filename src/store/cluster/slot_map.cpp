@@ -81,6 +81,15 @@ std::size_t SlotMap::uncovered() const noexcept {
   return static_cast<std::size_t>(std::ranges::count(owners_, nobody));
 }
 
+bool SlotMap::lost_any() const noexcept {
+  for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
+    if (owners_[slot] == nobody && last_owners_[slot] != nobody) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::size_t SlotMap::replicas_of(const Address& primary) const {
   std::vector<Address> found;
   for (const SlotRange& range : layout_) {

@@ -31,6 +31,7 @@ class SlotMap {
   std::vector<Address> primaries() const;  // that serve a slot; sorted
   std::vector<Address> nodes() const;      // primaries first, then replicas
   std::size_t uncovered() const noexcept;  // slots without a primary
+  bool lost_any() const noexcept;          // a slot that had a primary has none now
   // Of the primaries that serve a slot, how many replicas the last layout gave each.
   std::size_t replicas_of(const Address& primary) const;
 
