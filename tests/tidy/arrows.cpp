@@ -54,6 +54,7 @@ const std::vector<Layer>& layers() {
        values_and({"holdfast/runtime.hpp"}),
        kernel_and({"asio", "openssl/", "ares.h"})},
       {"src/store/memory/", {"store/memory/", "base/"}, store_api, {}},
+      {"src/store/redlock/", {"store/redlock/", "base/"}, store_api, {}},
       {"src/store/sqlite/",
        {"store/sqlite/", "runtime/", "base/"},
        store_api,
