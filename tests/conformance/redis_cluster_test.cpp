@@ -287,6 +287,36 @@ TEST_F(RedisClusterStore, CostsWhatOneRedisCosts) {
   EXPECT_EQ(redirections(), before) << "each request is to go to its node at once";
 }
 
+// ---- C24: redirections that carry an IPv6 address, and a certificate that names a host
+// ------------
+
+TEST(C24Cluster, RedirectionsToIPv6AreFollowed) {
+  HOLDFAST_NEEDS("redis", RedisServer::installed(), RedisServer::how_to_install);
+  RedisCluster six{{.bind = "::1"}};
+  const std::string one_seed =
+      "redis+cluster://[::1]:" + std::to_string(six.node(2).port()) + "?prefix=six:";
+  Asker asker{make_cluster_factory(StoreUrl::parse(one_seed), "")};
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_GT(asker.grant(claim("n" + std::to_string(i), 1)), 0);
+  }
+  const unsigned slot = cluster::slot_of("six:n0");
+  const std::size_t from = six.owner_of(slot);
+  six.move_slot(slot, from, (from + 1) % RedisCluster::primaries);
+  expect<Renewed>(asker.renew(claim("n0", 1)));
+}
+
+TEST(C24Cluster, ANameToVerifyCanBeGivenWhereNodesAnnounceAddresses) {
+  HOLDFAST_NEEDS("redis", RedisServer::installed() && test::TestCertificates::possible(),
+                 RedisServer::how_to_install);
+  RedisCluster named{{.tls = test::TestCertificates::Kind::only_names}};
+  Asker refused{make_cluster_factory(StoreUrl::parse(named.url()), "")};
+  EXPECT_EQ(expect<Failed>(refused.acquire(claim("a", 1))).code, errc::access_denied);
+  Asker asker{make_cluster_factory(StoreUrl::parse(named.url("tls_name=redis.test")), "")};
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_GT(asker.grant(claim("n" + std::to_string(i), 1)), 0);
+  }
+}
+
 // ---- failover: these change the cluster of the suite, and stand last
 // -----------------------------
 
