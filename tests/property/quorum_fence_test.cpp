@@ -110,7 +110,8 @@ class World {
       return;
     }
     send([this, attempt, raise, noted] {
-      const bool answer = nodes_[raise.node].raise(attempt->owner, raise.fence, left_out_);
+      const bool answer =
+          nodes_[raise.node].raise(attempt->owner, raise.fence, left_out_, raise.surveys);
       send([noted, answer] { noted(answer); });
     });
   }
@@ -134,7 +135,7 @@ class World {
     const auto machine = std::make_shared<FloorMachine>(size, which, std::to_string(token));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       send([this, machine, which, token, i] {
-        const auto high = i == which ? std::nullopt : nodes_[i].survey(left_out_);
+        const auto high = i == which ? std::nullopt : nodes_[i].survey();
         send([this, machine, which, token, i, high] {
           if (const auto join = machine->surveyed(i, high)) {
             send([this, which, token, floor = join->floor] {
@@ -247,8 +248,8 @@ void forget_between_the_notes(LeftOut left_out, bool& first_won, Fence& second) 
 
   nodes[0].forget(left_out);
   FloorMachine floor{3, 0, "token"};
-  EXPECT_FALSE(floor.surveyed(1, nodes[1].survey(left_out)));
-  const auto join = floor.surveyed(2, nodes[2].survey(left_out));
+  EXPECT_FALSE(floor.surveyed(1, nodes[1].survey()));
+  const auto join = floor.surveyed(2, nodes[2].survey());
   ASSERT_TRUE(join);
   nodes[0].join(nodes[0].token, join->floor, left_out);
 
@@ -280,6 +281,14 @@ TEST(QuorumFence, NeedsTheSurveyToStopWhoHasOnlyLocked) {
   EXPECT_EQ(second, static_cast<Fence>(1));  // the fence of the first again
 }
 
+TEST(QuorumFence, ALockThatArrivesAgainDoesNotLiftTheStopOfASurvey) {
+  Node node;
+  const Locked locked = node.lock(1);
+  node.survey();
+  node.lock(1);
+  EXPECT_FALSE(node.raise(1, static_cast<Fence>(1), LeftOut::nothing, locked.surveys));
+}
+
 // The same, but where A locks only after the survey: the fence was chosen before.
 TEST(QuorumFence, ANodeThatLocksAfterTheFenceWasChosenDoesNotCompleteIt) {
   std::vector<Node> nodes(3);
@@ -289,8 +298,8 @@ TEST(QuorumFence, ANodeThatLocksAfterTheFenceWasChosenDoesNotCompleteIt) {
   machine.locked(1, nodes[1].lock(1), Instant{}, actions);
   machine.raised(0, nodes[0].raise(1, static_cast<Fence>(1), LeftOut::nothing), Instant{}, actions);
   nodes[0].forget(LeftOut::nothing);
-  nodes[1].survey(LeftOut::nothing);
-  nodes[2].survey(LeftOut::nothing);
+  nodes[1].survey();
+  nodes[2].survey();
   nodes[0].join(nodes[0].token, Fence::none, LeftOut::nothing);
   actions.clear();
   machine.locked(2, nodes[2].lock(1), Instant{}, actions);

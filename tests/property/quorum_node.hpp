@@ -22,7 +22,7 @@ enum class LeftOut : std::uint8_t {
 
 struct Node {
   std::optional<int> owner{};
-  bool may_raise = false;
+  std::uint64_t surveys = 0;
   Fence own = Fence::none;
   Fence high = Fence::none;
   bool marked = true;
@@ -30,20 +30,23 @@ struct Node {
 
   Locked lock(int who) {
     if (!marked) {
-      return {Locked::Word::unmarked, {}, {}};
+      return {Locked::Word::unmarked, {}, {}, 0};
     }
     if (owner && *owner != who) {
-      return {Locked::Word::held, {}, {}};
+      return {Locked::Word::held, {}, {}, 0};
     }
     if (!owner) {
       own = Fence::none;
     }
     owner = who;
-    may_raise = true;
-    return {Locked::Word::ours, high, own};
+    return {Locked::Word::ours, high, own, surveys};
   }
-  bool raise(int who, Fence fence, LeftOut left_out) {
-    if (!marked || owner != who || !may_raise) {
+  bool raise(int who, Fence fence, LeftOut left_out, std::uint64_t surveyed = 0) {
+    if (!marked || owner != who) {
+      return false;
+    }
+    const bool stopped = surveyed != surveys && left_out != LeftOut::survey_stops_raise;
+    if (own != fence && stopped) {
       return false;
     }
     if (own != fence && high >= fence && left_out != LeftOut::lower_than_ours) {
@@ -58,13 +61,11 @@ struct Node {
       owner.reset();
     }
   }
-  std::optional<Fence> survey(LeftOut left_out) {
+  std::optional<Fence> survey() {
     if (!marked) {
       return std::nullopt;
     }
-    if (own == Fence::none && left_out != LeftOut::survey_stops_raise) {
-      may_raise = false;
-    }
+    ++surveys;
     return high;
   }
   void join(int meant, Fence floor, LeftOut left_out) {

@@ -26,7 +26,7 @@ void GrantMachine::locked(std::size_t node, const Locked& answer, Instant now, A
     return;  // never raised, though it could help: it locked after the fence was chosen (README.md)
   }
   if (ours) {
-    ours_.insert(node);
+    ours_.emplace(node, answer.surveys);
     highest_ = std::max(highest_, answer.highest);
     ++own_[answer.own];
   }
@@ -45,8 +45,8 @@ void GrantMachine::choose_fence(Instant now, Actions& actions) {
     }
   }
   round_ends_ = now + limits_.node_timeout;
-  for (const std::size_t node : ours_) {
-    actions.emplace_back(Raise{node, fence_});
+  for (const auto& [node, surveys] : ours_) {
+    actions.emplace_back(Raise{node, fence_, surveys});
   }
 }
 

@@ -14,6 +14,7 @@
 #include <holdfast/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,6 +32,7 @@ struct Locked {
   Word word = Word::failed;
   Fence highest = Fence::none;  // of this name on this node, or its floor if that is greater
   Fence own = Fence::none;      // noted for this owner before: it asks again
+  std::uint64_t surveys = 0;    // that the node has answered: a raise is for this many
 };
 
 class GrantMachine {
@@ -42,6 +44,7 @@ class GrantMachine {
   struct Raise {  // ask this node for round 2
     std::size_t node = 0;
     Fence fence = Fence::none;
+    std::uint64_t surveys = 0;  // refused if the node has answered more
   };
   struct Undo {  // take back what the attempt may have left on this node
     std::size_t node = 0;
@@ -78,8 +81,8 @@ class GrantMachine {
   Instant trusted_until_;
   Instant round_ends_;
   State state_ = State::undecided;
-  std::set<std::size_t> locked_{};  // answered round 1
-  std::set<std::size_t> ours_{};
+  std::set<std::size_t> locked_{};               // answered round 1
+  std::map<std::size_t, std::uint64_t> ours_{};  // and their surveys
   bool held_ = false;
   Fence highest_ = Fence::none;
   std::map<Fence, std::size_t> own_{};
