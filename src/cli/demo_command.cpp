@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <holdfast/error.hpp>
+
 #include "base/duration_text.hpp"
 #include "base/percent.hpp"
 #include "cli/command_line.hpp"
@@ -9,6 +11,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/messages.hpp"
 #include "cli/payout_matrix.hpp"
+#include "cli/redis_process.hpp"
+#include "cli/split_brain.hpp"
 #include "cli/table.hpp"
 #include "cli/temporary_folder.hpp"
 
@@ -177,12 +181,27 @@ int play_matrix(const Options&) {
 }
 #endif
 
+#ifdef HOLDFAST_WITH_REDIS
+int play_split_brain_here(bool json) {
+  if (!RedisProcess::installed()) {
+    throw Error{errc::unsupported,
+                "demo split-brain starts servers of its own, and there is no "
+                "redis-server (Debian: apt install redis-server)"};
+  }
+  return play_split_brain(json);
+}
+#else
+int play_split_brain_here(bool) {
+  throw UsageError{"demo split-brain needs Redis, which this build was made without"};
+}
+#endif
+
 }  // namespace
 
 int demo_command(Arguments arguments) {
   Options options;
   CommandLine line{"demo", "Shows the product at work: `holdfast demo payout`."};
-  line.positional("SCENE", options.scene, "payout");
+  line.positional("SCENE", options.scene, "payout, split-brain (needs redis-server)");
   line.option("--store", options.store, "URL", "Where the lock is kept [a file of its own]");
   line.option("--instances", options.instances, "N", "Processes that race [6]");
   line.option("--orders", options.orders, "M", "Orders to pay [200, with --matrix 20]");
@@ -194,14 +213,17 @@ int demo_command(Arguments arguments) {
   line.flag("--no-guard", options.no_guard, "Show what a lock alone lets through");
   line.flag("--json", options.json, "One JSON object instead of a story");
   line.footer(
-      "Exits 0 only if every order was paid exactly once; with --matrix, in every case that a "
-      "guard\n"
-      "in the database is to keep.");
+      "payout exits 0 only if every order was paid exactly once; with --matrix, in every case "
+      "that\n"
+      "a guard in the database is to keep. split-brain exits 0 only if what it tells happened.");
   if (const auto code = line.parse(arguments)) {
     return *code;
   }
+  if (options.scene == "split-brain") {
+    return play_split_brain_here(options.json);
+  }
   if (options.scene != "payout") {
-    throw UsageError{"there is no scene '" + options.scene + "'; there is payout"};
+    throw UsageError{"there is no scene '" + options.scene + "'; there are payout and split-brain"};
   }
   try {
     return options.matrix ? play_matrix(options) : play(options);

@@ -42,7 +42,7 @@ class Matrix {
     plan_.database = options.database;
     plan_.orders = options.orders;
     plan_.workers = options.workers;
-    if (RedisPair::installed()) {
+    if (RedisProcess::installed()) {
       pair_ = std::make_unique<RedisPair>(folder_.path());
     }
   }

@@ -3,25 +3,18 @@
 #pragma once
 
 #include "cli/forwarder.hpp"
+#include "cli/redis_process.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
-
-#include <sys/types.h>
 
 namespace holdfast::cli {
 
 class RedisPair {
  public:
-  static bool installed();
-
   // `folder` is theirs. Ready when it returns; throws Error{store_unavailable} if they do not
   // start. Precondition: one thread.
   explicit RedisPair(const std::string& folder);
-  ~RedisPair();
-  RedisPair(const RedisPair&) = delete;
-  RedisPair& operator=(const RedisPair&) = delete;
 
   std::string url() const;  // of the primary of the moment
 
@@ -31,18 +24,11 @@ class RedisPair {
   void fail_over();
 
  private:
-  struct Server {
-    pid_t pid = 0;
-    std::uint16_t port = 0;
-  };
-  Server start(const std::string& folder, const std::string& name);
-  std::string ask(const Server& server, const std::string& words) const;
-  void await(const Server& server, const std::string& words, const std::string& answer) const;
-  void replicate(const Server& from, const Server& to) const;
+  static void replicate(const RedisProcess& from, const RedisProcess& to);
 
-  Server primary_{};
-  Server replica_{};
-  std::unique_ptr<Forwarder> forwarder_{};
+  std::unique_ptr<RedisProcess> primary_;
+  std::unique_ptr<RedisProcess> replica_;
+  Forwarder forwarder_;
 };
 
 }  // namespace holdfast::cli
