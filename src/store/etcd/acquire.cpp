@@ -2,6 +2,7 @@
 #include <holdfast/error.hpp>
 
 #include "store/etcd/attempt.hpp"
+#include "store/etcd/people_clock.hpp"
 
 #include <algorithm>
 

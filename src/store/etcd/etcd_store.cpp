@@ -2,17 +2,12 @@
 
 #include "store/etcd/attempt.hpp"
 #include "store/etcd/errors.hpp"
+#include "store/etcd/people_clock.hpp"
 
 #include <algorithm>
 #include <chrono>
 
 namespace holdfast::etcd {
-
-std::int64_t unix_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 Duration kept_for(const Claim& claim) {
   const bool bounded = claim.max_hold > Duration::zero();

@@ -77,6 +77,5 @@ class EtcdStore final : public Store {
 };
 
 Record record_of(const Claim& claim, Record::State state);
-std::int64_t unix_ms();
 
 }  // namespace holdfast::etcd

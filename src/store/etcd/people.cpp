@@ -3,6 +3,7 @@
 
 #include "store/etcd/attempt.hpp"
 #include "store/etcd/doctor.hpp"
+#include "store/etcd/people_clock.hpp"
 
 #include <algorithm>
 #include <map>

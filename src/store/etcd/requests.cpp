@@ -76,6 +76,7 @@ Holder holder_of(const Contender& contender, std::int64_t now_ms) {
     holder.value = contender.record->value;
     holder.broken = contender.record->state == Record::State::broken;
     holder.held_for = since(contender.record->since_ms, now_ms);
+    holder.ttl_left = std::chrono::milliseconds{contender.record->ttl_ms};  // at most
   } else {
     holder.who.note = "another program of etcd's lock format: " + contender.key;
   }
