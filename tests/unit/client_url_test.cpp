@@ -112,7 +112,7 @@ TEST_F(Password, NamesAFileThatCannotBeRead) {
 }
 
 TEST(StoreFactories, RefuseWhatThisBuildDoesNotKnow) {
-  for (const char* url : {"nosuch://h", "etcd://h", "memory:a?x=y", "redis", "://", "sqlite:"}) {
+  for (const char* url : {"nosuch://h", "consul://h", "memory:a?x=y", "redis", "://", "sqlite:"}) {
     try {
       make_store_factory(url, "");
       ADD_FAILURE() << url;
