@@ -9,6 +9,8 @@ namespace holdfast::redis {
 
 namespace {
 
+// From the moment in which the new primary takes writes to the sentinels' announcement.
+constexpr Duration failover_max = std::chrono::seconds{5};
 constexpr Duration role_interval = std::chrono::milliseconds{50};
 // A failover that takes longer has failed; the next one is told of anew.
 constexpr Duration candidate_max = std::chrono::minutes{1};
@@ -130,7 +132,10 @@ void SentinelLocator::finish_search(PrimarySearch::Result result) {
   }
   const std::weak_ptr<char> alive = alive_;
   auto waiting = std::exchange(waiting_, {});
-  if (auto* word = std::get_if<SentinelWord>(&result)) {
+  auto* const word = std::get_if<SentinelWord>(&result);
+  if (word != nullptr && is_behind(*word)) {
+    found = place_->get().value();
+  } else if (word != nullptr) {
     last_word_ = std::move(*word);
     move_to(Address{last_word_->primary});
     if (alive.expired()) {
@@ -143,6 +148,11 @@ void SentinelLocator::finish_search(PrimarySearch::Result result) {
     }
     done(found);
   }
+}
+
+// Until a failover is over the sentinels name the old primary, although the new one takes writes.
+bool SentinelLocator::is_behind(const SentinelWord& word) const {
+  return loop_.now() < promoted_until_ && last_word_ && word.epoch <= last_word_->epoch;
 }
 
 void SentinelLocator::move_to(const Address& address) {
@@ -207,7 +217,11 @@ void SentinelLocator::on_heard(std::size_t sentinel, const Reply& reply) {
     return;
   }
   if (news->kind == SentinelNews::Kind::switched) {
+    const std::weak_ptr<char> alive = alive_;
     move_to(news->address);
+    if (!alive.expired()) {
+      search();  // for the epoch of this configuration
+    }
   } else {
     watch_candidate(news->address);
   }
@@ -240,6 +254,7 @@ void SentinelLocator::ask_role() {
     role_line_->close();
     const auto* role = std::get_if<Reply>(&news);
     if (role != nullptr && role->at(0).text() == "master" && candidate_) {
+      promoted_until_ = loop_.now() + failover_max;
       move_to(Address{*candidate_});
       return;
     }

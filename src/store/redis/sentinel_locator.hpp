@@ -57,6 +57,7 @@ class SentinelLocator final : public Locator {
 
   void watch_candidate(const Address& address);
   void ask_role();
+  bool is_behind(const SentinelWord& word) const;
   void move_to(const Address& address);
 
   EventLoop& loop_;
@@ -75,6 +76,7 @@ class SentinelLocator final : public Locator {
 
   std::optional<Address> candidate_{};
   Instant candidate_until_{};
+  Instant promoted_until_{};  // till then an older word than that of the failover does not count
   std::shared_ptr<SentinelLine> role_line_{};
   Runtime::TimerId role_timer_ = 0;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
