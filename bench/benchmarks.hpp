@@ -22,8 +22,7 @@ std::vector<Table> bench_redis(const Options& options);    // acquire + release 
 std::vector<Table> bench_sqlite(const Options& options);   // acquire + release over bare sqlite3
 std::vector<Table> bench_waiting(const Options& options);  // hand-off to waiters over a bare wake
 std::vector<Table> bench_leases(const Options& options);   // what many held leases cost
-std::vector<Table> bench_stores(const Options& options);   // etcd, ZooKeeper, PostgreSQL: each over
-                                                           // its bare client library
+std::vector<Table> bench_stores(const Options& options);   // PostgreSQL over bare libpq
 std::vector<Table> bench_postgres(const Options& options);
 std::vector<Table> bench_guard(const Options& options);  // a guarded write over the same write
 std::vector<Table> bench_run(const Options& options);    // holdfast run x -- true over true

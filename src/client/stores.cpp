@@ -39,11 +39,6 @@ constexpr bool with_etcd = true;
 #else
 constexpr bool with_etcd = false;
 #endif
-#ifdef HOLDFAST_WITH_ZOOKEEPER
-constexpr bool with_zookeeper = true;
-#else
-constexpr bool with_zookeeper = false;
-#endif
 
 // A store that is opened from a file of its own when a URL asks for it.
 struct ModuleStore {
@@ -58,10 +53,6 @@ constexpr ModuleStore module_stores[] = {
      "libpq",
      {"holdfast-postgres.so", "PostgreSQL", "holdfast-postgres"}},
     {"etcd", with_etcd, "gRPC", {"holdfast-etcd.so", "etcd", "holdfast-etcd"}},
-    {"zookeeper",
-     with_zookeeper,
-     "the ZooKeeper client",
-     {"holdfast-zookeeper.so", "ZooKeeper", "holdfast-zookeeper"}},
 };
 
 const ModuleStore* find_module_store(std::string_view scheme) {
@@ -137,9 +128,6 @@ const std::vector<StoreKind>& store_kinds() {
       {"etcd", "etcd://n1:2379,n2,n3", "all hosts that reach the cluster",
        "survives holder crash, restart, failover and partition of a minority", true,
        missing_of(module_stores[1])},
-      {"zookeeper", "zookeeper://z1:2181,z2,z3/chroot", "all hosts that reach the ensemble",
-       "survives holder crash, restart, failover and partition of a minority", true,
-       missing_of(module_stores[2])},
   };
   return kinds;
 }

@@ -116,8 +116,7 @@ std::vector<Finding> judge_cluster(const SlotMap& map, const ClusterReport& repo
   findings.push_back({Level::note,
                       "one cluster is one failure domain: each name lives on one primary and its "
                       "replicas",
-                      "for locks that survive the loss of a primary without a doubt use etcd, "
-                      "ZooKeeper or redlock:// over independent servers"});
+                      "for locks that survive the loss of a primary without a doubt use etcd"});
   const bool sound = std::ranges::none_of(
       findings, [](const Finding& finding) { return finding.level == Level::failure; });
   if (sound) {
