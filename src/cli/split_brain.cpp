@@ -140,12 +140,7 @@ class SplitBrain {
 
   void ask_for_acknowledgement() {
     Client client{url_ + "?replica_acks=1&replica_timeout=200ms"};
-    Mutex mutex{client, "acknowledged", {.ttl = ttl}};
-    const bool granted = mutex.acquire({.timeout = patience}).valid();
-    stage_.cut_replication();
-    std::error_code code;
-    const Lease lease = mutex.acquire({.timeout = std::chrono::seconds{1}}, code);
-    check("acks_refuse", granted && code == failure::transient && !lease.valid(),
+    check("acks_refuse", grants_only_with_a_replica(client, std::chrono::seconds{1}),
           "replica_acks=1: a grant that no replica has is withdrawn, so it cannot be lost");
     stage_.restore_replication();
   }
@@ -153,13 +148,18 @@ class SplitBrain {
   void require_replicas() {
     stage_.primary().ask("CONFIG SET min-replicas-to-write 1");
     Client client{url_};
-    Mutex mutex{client, "required", {.ttl = ttl}};
+    check("min_replicas_refuse", grants_only_with_a_replica(client, std::chrono::milliseconds{300}),
+          "min-replicas-to-write 1: a primary that lost its replicas grants and renews nothing");
+  }
+
+  // Cuts the replication.
+  bool grants_only_with_a_replica(Client& client, Duration timeout) {
+    Mutex mutex{client, "replicated", {.ttl = ttl}};
     const bool granted = mutex.acquire({.timeout = patience}).valid();
     stage_.cut_replication();
     std::error_code code;
-    const Lease lease = mutex.acquire({.timeout = std::chrono::milliseconds{300}}, code);
-    check("min_replicas_refuse", granted && code == failure::transient && !lease.valid(),
-          "min-replicas-to-write 1: a primary that lost its replicas grants and renews nothing");
+    const Lease lease = mutex.acquire({.timeout = timeout}, code);
+    return granted && code == failure::transient && !lease.valid();
   }
 
   bool json_;

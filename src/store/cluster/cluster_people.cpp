@@ -46,22 +46,6 @@ void ClusterStore::break_name(const std::string& name, BreakMode mode,
 
 // ---- list --------------------------------------------------------------------------------------
 
-struct ClusterStore::Listing {
-  Page page;
-  std::vector<redis::RedisKeys::Found> found;
-  std::size_t left = 0;
-  std::optional<Failed> failed;
-  UniqueFunction<void(ListReply)> done;
-
-  void finish() {
-    if (failed) {
-      done(*std::move(failed));
-    } else {
-      done(std::move(page));
-    }
-  }
-};
-
 void ClusterStore::list(const std::string& prefix, const std::string& cursor,
                         UniqueFunction<void(ListReply)> done) {
   const Instant by = deadline();
@@ -95,39 +79,17 @@ void ClusterStore::scan(const std::string& prefix, const std::string& cursor, In
       return;
     }
     auto& page = std::get<redis::ScanPage>(scanned);
-    auto listing = std::make_shared<Listing>();
-    listing->page.next_cursor = page.cursor.empty() ? after : here + " " + page.cursor;
-    listing->found = std::move(page.found);
-    listing->done = std::move(done);
-    inspect_found(listing, by);
+    page.cursor = page.cursor.empty() ? after : here + " " + page.cursor;
+    redis::look_at_names(
+        page, std::move(done),
+        [this, by](const std::string& name, UniqueFunction<void(InspectReply)> see) {
+          inspect_by(name, by, std::move(see));
+        });
   };
   router_.send_to(*node, redis::scan_request(at.position, node_settings()), by,
                   answer_with<Scanned>(std::move(go_on), [this, prefix](const redis::Reply& reply) {
                     return redis::parse_scan(reply, node_settings().keys, prefix);
                   }));
-}
-
-void ClusterStore::inspect_found(const std::shared_ptr<Listing>& listing, Instant by) {
-  listing->left = listing->found.size();
-  if (listing->left == 0) {
-    listing->finish();
-    return;
-  }
-  for (const redis::RedisKeys::Found& found : listing->found) {
-    UniqueFunction<void(InspectReply)> take = [listing, found](InspectReply reply) {
-      if (auto* view = std::get_if<NameView>(&reply)) {
-        if (redis::belongs_to_page(found, *view)) {
-          listing->page.names.push_back(std::move(*view));
-        }
-      } else if (std::get<Failed>(reply).code != errc::unsupported) {
-        listing->failed = std::get<Failed>(std::move(reply));  // not just a key of another type
-      }
-      if (--listing->left == 0) {
-        listing->finish();
-      }
-    };
-    inspect_by(found.name, by, std::move(take));
-  }
 }
 
 }  // namespace holdfast::cluster

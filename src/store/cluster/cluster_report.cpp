@@ -117,13 +117,7 @@ std::vector<Finding> judge_cluster(const SlotMap& map, const ClusterReport& repo
                       "one cluster is one failure domain: each name lives on one primary and its "
                       "replicas",
                       "for locks that survive the loss of a primary without a doubt use etcd"});
-  const bool sound = std::ranges::none_of(
-      findings, [](const Finding& finding) { return finding.level == Level::failure; });
-  if (sound) {
-    findings.push_back({Level::note,
-                        "fit for efficiency; fit for correctness with a guard on what is written",
-                        "hand the fence to the storage (holdfast guard)"});
-  }
+  redis::add_verdict(findings);
   return findings;
 }
 

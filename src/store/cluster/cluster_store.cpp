@@ -100,12 +100,6 @@ void ClusterStore::acquire_all(std::span<const Claim> claims,
 
 // ---- renew -------------------------------------------------------------------------------------
 
-struct ClusterStore::Renewal {
-  std::vector<RenewReply> replies;
-  std::size_t batches_left = 0;
-  UniqueFunction<void(std::vector<RenewReply>)> done;
-};
-
 void ClusterStore::renew(std::span<const Claim> claims,
                          UniqueFunction<void(std::vector<RenewReply>)> done) {
   if (wakes_) {
@@ -121,10 +115,7 @@ void ClusterStore::renew(std::span<const Claim> claims,
     order.emplace_back(slot_of_name(claims[i].name), i);
   }
   std::ranges::sort(order);
-  auto renewal = std::make_shared<Renewal>();
-  renewal->replies.resize(claims.size());
-  renewal->batches_left = 1;  // until all are sent
-  renewal->done = std::move(done);
+  const GatheredRenewal renewal{claims.size(), std::move(done)};
   for (std::size_t first = 0; first < order.size();) {
     std::size_t end = first;
     std::vector<Claim> batch;
@@ -135,35 +126,18 @@ void ClusterStore::renew(std::span<const Claim> claims,
       batch.push_back(claims[order[end].second]);
       places.push_back(order[end].second);
     }
-    ++renewal->batches_left;
-    send_renewal(std::move(batch), std::move(places), renewal);
+    send_renewal(order[first].first, batch, renewal.batch(std::move(places)));
     first = end;
   }
-  --renewal->batches_left;
 }
 
-void ClusterStore::send_renewal(std::vector<Claim> claims, std::vector<std::size_t> places,
-                                const std::shared_ptr<Renewal>& renewal) {
-  using Batch = std::variant<std::vector<RenewReply>, Failed>;
-  const Slot slot = slot_of_name(claims.front().name);
-  const std::size_t count = places.size();
-  redis::Request request = redis::renew_request(claims, node_settings());
-  UniqueFunction<void(Batch)> collect = [renewal, places = std::move(places)](Batch batch) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (auto* replies = std::get_if<std::vector<RenewReply>>(&batch)) {
-        renewal->replies[places[i]] = std::move((*replies)[i]);
-      } else {
-        renewal->replies[places[i]] = std::get<Failed>(batch);
-      }
-    }
-    if (--renewal->batches_left == 0) {
-      renewal->done(std::move(renewal->replies));
-    }
-  };
-  router_.send(slot, std::move(request), deadline(),
-               answer_with<Batch>(std::move(collect), [count](const redis::Reply& reply) {
-                 return redis::parse_renewed(reply, count);
-               }));
+void ClusterStore::send_renewal(Slot slot, std::span<const Claim> claims,
+                                GatheredRenewal::Handler collect) {
+  router_.send(slot, redis::renew_request(claims, node_settings()), deadline(),
+               answer_with<GatheredRenewal::Batch>(
+                   std::move(collect), [count = claims.size()](const redis::Reply& reply) {
+                     return redis::parse_renewed(reply, count);
+                   }));
 }
 
 // ---- amend, withdraw ---------------------------------------------------------------------------

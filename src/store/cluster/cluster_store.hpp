@@ -4,6 +4,7 @@
 
 #include <holdfast/store.hpp>
 
+#include "base/gathered_renewal.hpp"
 #include "runtime/event_loop.hpp"
 #include "store/cluster/router.hpp"
 #include "store/cluster/settings.hpp"
@@ -45,8 +46,6 @@ class ClusterStore final : public Store {
   void close() noexcept override;
 
  private:
-  struct Renewal;
-  struct Listing;
   struct Diagnosis;
 
   const redis::Settings& node_settings() const { return settings_->any_node; }
@@ -56,12 +55,10 @@ class ClusterStore final : public Store {
   }
   void send_acquire(const Claim& claim, bool queue, Instant by,
                     UniqueFunction<void(AcquireReply)> done);
-  void send_renewal(std::vector<Claim> claims, std::vector<std::size_t> places,
-                    const std::shared_ptr<Renewal>& renewal);
+  void send_renewal(Slot slot, std::span<const Claim> claims, GatheredRenewal::Handler collect);
   void scan(const std::string& prefix, const std::string& cursor, Instant by,
             UniqueFunction<void(ListReply)> done);
   void inspect_by(const std::string& name, Instant by, UniqueFunction<void(InspectReply)> done);
-  void inspect_found(const std::shared_ptr<Listing>& listing, Instant by);
   void ask_nodes(const std::shared_ptr<Diagnosis>& diagnosis, Instant by);
 
   // A handler that gives `done` what `parse` makes of the reply. A reply that `parse` does not

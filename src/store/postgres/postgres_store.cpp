@@ -2,6 +2,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "base/gathered_renewal.hpp"
 #include "store/postgres/doctor.hpp"
 #include "store/postgres/queries.hpp"
 
@@ -87,12 +88,6 @@ void PostgresStore::acquire_all(std::span<const Claim> claims,
 
 // ---- renew -------------------------------------------------------------------------------------
 
-struct PostgresStore::Renewal {
-  std::vector<RenewReply> replies;
-  std::size_t batches_left = 0;
-  UniqueFunction<void(std::vector<RenewReply>)> done;
-};
-
 void PostgresStore::renew(std::span<const Claim> claims,
                           UniqueFunction<void(std::vector<RenewReply>)> done) {
   if (wakes_) {
@@ -102,34 +97,13 @@ void PostgresStore::renew(std::span<const Claim> claims,
     loop_.post([done = std::move(done)]() mutable { done({}); });
     return;
   }
-  auto renewal = std::make_shared<Renewal>();
-  renewal->replies.resize(claims.size());
-  renewal->batches_left = (claims.size() + renew_batch - 1) / renew_batch;
-  renewal->done = std::move(done);
-  for (std::size_t first = 0; first < claims.size(); first += renew_batch) {
-    const std::size_t count = std::min(renew_batch, claims.size() - first);
-    send_renewal(claims.subspan(first, count), first, renewal);
-  }
-}
-
-void PostgresStore::send_renewal(std::span<const Claim> claims, std::size_t first,
-                                 const std::shared_ptr<Renewal>& renewal) {
-  using Batch = std::variant<std::vector<RenewReply>, Failed>;
-  const std::size_t count = claims.size();
-  UniqueFunction<void(Batch)> collect = [renewal, first, count](Batch batch) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (auto* replies = std::get_if<std::vector<RenewReply>>(&batch)) {
-        renewal->replies[first + i] = std::move((*replies)[i]);
-      } else {
-        renewal->replies[first + i] = std::get<Failed>(batch);
-      }
-    }
-    if (--renewal->batches_left == 0) {
-      renewal->done(std::move(renewal->replies));
-    }
-  };
-  ask<Batch>(renew_query(claims), deadline(), std::move(collect),
-             [count](const Table& table) { return parse_renewed(table, count); });
+  renew_in_batches(claims, renew_batch, std::move(done),
+                   [this](std::span<const Claim> batch, GatheredRenewal::Handler collect) {
+                     ask<GatheredRenewal::Batch>(renew_query(batch), deadline(), std::move(collect),
+                                                 [count = batch.size()](const Table& table) {
+                                                   return parse_renewed(table, count);
+                                                 });
+                   });
 }
 
 // ---- the others --------------------------------------------------------------------------------

@@ -44,11 +44,7 @@ class PostgresStore final : public Store {
   void close() noexcept override;
 
  private:
-  struct Renewal;
-
   Instant deadline() const { return loop_.now() + settings_->op_timeout; }
-  void send_renewal(std::span<const Claim> claims, std::size_t first,
-                    const std::shared_ptr<Renewal>& renewal);
 
   // Sends `query` and gives `done` what `parse` makes of its rows.
   template <class Result, class Parse>

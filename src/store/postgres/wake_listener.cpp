@@ -57,13 +57,18 @@ WakeListener::WakeListener(EventLoop& loop, std::shared_ptr<const Settings> sett
     : loop_(loop),
       settings_(std::move(settings)),
       tell_(std::move(on_event)),
+      held_(loop),
       retry_delay_(first_delay) {}
+
+bool WakeListener::take_missed() {
+  const bool unheard = held_.take_went_unheard();
+  return std::exchange(missed_, false) || unheard;
+}
 
 WakeListener::~WakeListener() { close(); }
 
 void WakeListener::close() noexcept {
   loop_.cancel(std::exchange(retry_timer_, 0));
-  loop_.cancel(std::exchange(held_timer_, 0));
   if (session_) {
     session_->close();
     session_.reset();
@@ -83,8 +88,7 @@ void WakeListener::when_settled(Instant latest, UniqueFunction<void()> go) {
     go();
     return;
   }
-  held_.push_back({latest, std::move(go)});
-  arm();
+  held_.add(latest, std::move(go));
 }
 
 void WakeListener::connect() {
@@ -105,7 +109,7 @@ void WakeListener::on_ready() {
   if (session_->is_pooled() && !settings_->pooler_keeps_sessions) {
     state_ = State::deaf;
     session_->close();
-    settle(false);
+    held_.release();
     return;
   }
   const bool sent = session_->run({"LISTEN " + settings_->channel(), {}, true},
@@ -123,8 +127,8 @@ void WakeListener::on_listening(const Outcome& outcome) {
   state_ = State::listening;
   retry_delay_ = first_delay;
   const std::weak_ptr<char> alive = alive_;
-  settle(false);
-  if (!alive.expired() && std::exchange(missed_, false)) {
+  held_.release();
+  if (!alive.expired() && take_missed()) {
     tell_(Doubt{});
   }
 }
@@ -142,39 +146,7 @@ void WakeListener::on_failed() {
     connect();
   });
   retry_delay_ = std::min(retry_delay_ * 2, longest_delay);
-  settle(false);
-}
-
-void WakeListener::settle(bool overdue_only) {
-  std::vector<Held> now_free;
-  std::vector<Held> later;
-  const Instant now = loop_.now();
-  for (Held& one : held_) {
-    (overdue_only && one.latest > now ? later : now_free).push_back(std::move(one));
-  }
-  held_ = std::move(later);
-  missed_ = missed_ || (overdue_only && !now_free.empty());
-  arm();
-  const std::weak_ptr<char> alive = alive_;
-  for (Held& one : now_free) {
-    if (alive.expired()) {
-      return;
-    }
-    one.go();
-  }
-}
-
-void WakeListener::arm() {
-  loop_.cancel(std::exchange(held_timer_, 0));
-  if (held_.empty()) {
-    return;
-  }
-  const auto earliest = std::min_element(
-      held_.begin(), held_.end(), [](const Held& a, const Held& b) { return a.latest < b.latest; });
-  held_timer_ = loop_.call_at(earliest->latest, [this] {
-    held_timer_ = 0;
-    settle(true);
-  });
+  held_.release();
 }
 
 }  // namespace holdfast::postgres

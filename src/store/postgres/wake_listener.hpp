@@ -10,13 +10,13 @@
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 
+#include "runtime/held_back.hpp"
 #include "store/postgres/session.hpp"
 #include "store/postgres/settings.hpp"
 
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace holdfast {
 class EventLoop;
@@ -45,18 +45,13 @@ class WakeListener {
   void close() noexcept;
 
  private:
-  struct Held {
-    Instant latest{};
-    UniqueFunction<void()> go{};
-  };
   enum class State : std::uint8_t { idle, connecting, listening, failed, deaf };
 
   void connect();
   void on_ready();
   void on_listening(const Outcome& outcome);
   void on_failed();
-  void settle(bool overdue_only);
-  void arm();
+  bool take_missed();
 
   EventLoop& loop_;
   std::shared_ptr<const Settings> settings_;
@@ -64,10 +59,9 @@ class WakeListener {
   std::shared_ptr<Session> session_{};
   State state_ = State::idle;
   bool missed_ = false;  // something may have been told while nobody listened
-  std::vector<Held> held_{};
+  HeldBack held_;
   Duration retry_delay_;
   Runtime::TimerId retry_timer_ = 0;
-  Runtime::TimerId held_timer_ = 0;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 

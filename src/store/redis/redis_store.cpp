@@ -1,5 +1,6 @@
 #include "store/redis/redis_store.hpp"
 
+#include "base/gathered_renewal.hpp"
 #include "store/redis/replies.hpp"
 #include "store/redis/requests.hpp"
 
@@ -93,12 +94,6 @@ void RedisStore::acquire_all(std::span<const Claim> claims,
 
 // ---- renew -------------------------------------------------------------------------------------
 
-struct RedisStore::Renewal {
-  std::vector<RenewReply> replies;
-  std::size_t batches_left = 0;
-  UniqueFunction<void(std::vector<RenewReply>)> done;
-};
-
 void RedisStore::renew(std::span<const Claim> claims,
                        UniqueFunction<void(std::vector<RenewReply>)> done) {
   if (wakes_) {
@@ -108,37 +103,16 @@ void RedisStore::renew(std::span<const Claim> claims,
     loop_.post([done = std::move(done)]() mutable { done({}); });
     return;
   }
-  auto renewal = std::make_shared<Renewal>();
-  renewal->replies.resize(claims.size());
-  renewal->batches_left = (claims.size() + renew_batch - 1) / renew_batch;
-  renewal->done = std::move(done);
-  for (std::size_t first = 0; first < claims.size(); first += renew_batch) {
-    const std::size_t count = std::min(renew_batch, claims.size() - first);
-    send_renewal(claims.subspan(first, count), first, renewal);
-  }
-}
-
-void RedisStore::send_renewal(std::span<const Claim> claims, std::size_t first,
-                              const std::shared_ptr<Renewal>& renewal) {
-  using Batch = std::variant<std::vector<RenewReply>, Failed>;
-  const std::size_t count = claims.size();
-  UniqueFunction<void(Batch)> collect = [renewal, first, count](Batch batch) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (auto* replies = std::get_if<std::vector<RenewReply>>(&batch)) {
-        renewal->replies[first + i] = std::move((*replies)[i]);
-      } else {
-        renewal->replies[first + i] = std::get<Failed>(batch);
-      }
-    }
-    if (--renewal->batches_left == 0) {
-      renewal->done(std::move(renewal->replies));
-    }
-  };
-  link_.send(
-      renew_request(claims, *settings_), deadline(),
-      answer_with<Batch>(std::move(collect),
-                         [count](const Reply& reply) { return parse_renewed(reply, count); }),
-      {}, renews_any);
+  renew_in_batches(
+      claims, renew_batch, std::move(done),
+      [this](std::span<const Claim> batch, GatheredRenewal::Handler collect) {
+        link_.send(renew_request(batch, *settings_), deadline(),
+                   answer_with<GatheredRenewal::Batch>(std::move(collect),
+                                                       [count = batch.size()](const Reply& reply) {
+                                                         return parse_renewed(reply, count);
+                                                       }),
+                   {}, renews_any);
+      });
 }
 
 // ---- amend -------------------------------------------------------------------------------------

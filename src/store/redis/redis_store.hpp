@@ -44,9 +44,6 @@ class RedisStore final : public Store {
   void close() noexcept override;
 
  private:
-  struct Renewal;
-  struct Listing;
-
   Instant deadline() const { return loop_.now() + settings_->op_timeout; }
   struct Attempt {
     Request request;
@@ -55,11 +52,8 @@ class RedisStore final : public Store {
     Instant by;
   };
   void send_acquire(Attempt attempt, UniqueFunction<void(AcquireReply)> done);
-  void send_renewal(std::span<const Claim> claims, std::size_t first,
-                    const std::shared_ptr<Renewal>& renewal);
   void ask_info(Instant by, UniqueFunction<void(std::vector<Finding>)> done);
   void inspect_by(const std::string& name, Instant by, UniqueFunction<void(InspectReply)> done);
-  void inspect_found(const std::shared_ptr<Listing>& listing, Instant by);
 
   // A handler that gives `done` what `parse` makes of the reply. A reply that `parse` does not
   // understand ends the connection that it came from.

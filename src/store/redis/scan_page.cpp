@@ -1,6 +1,6 @@
 #include "store/redis/scan_page.hpp"
 
-#include <utility>
+#include <holdfast/error.hpp>
 
 namespace holdfast::redis {
 
@@ -25,6 +25,29 @@ std::optional<ScanPage> parse_scan(const Reply& reply, const RedisKeys& keys,
 
 bool belongs_to_page(const RedisKeys::Found& found, const NameView& view) {
   return found.is_queue ? view.holders.empty() && !view.waiters.empty() : !view.holders.empty();
+}
+
+void Listing::see(const RedisKeys::Found& found, InspectReply reply) {
+  if (auto* view = std::get_if<NameView>(&reply)) {
+    if (belongs_to_page(found, *view)) {
+      page_.names.push_back(std::move(*view));
+    }
+  } else if (std::get<Failed>(reply).code != errc::unsupported) {
+    failed_ = std::get<Failed>(std::move(reply));  // not just a key of another type
+  }
+  --unseen_;
+  finish_if_all_seen();
+}
+
+void Listing::finish_if_all_seen() {
+  if (unseen_ != 0) {
+    return;
+  }
+  if (failed_) {
+    done_(*std::move(failed_));
+  } else {
+    done_(std::move(page_));
+  }
 }
 
 }  // namespace holdfast::redis

@@ -109,16 +109,17 @@ std::vector<Finding> judge_server(std::string_view info) {
   for (Finding& finding : judge_replicas(info)) {
     findings.push_back(std::move(finding));
   }
-  bool sound = true;
-  for (const Finding& finding : findings) {
-    sound = sound && finding.level != Level::failure;
-  }
-  if (sound) {
-    findings.push_back({Level::note,
+  add_verdict(findings);
+  return findings;
+}
+
+void add_verdict(std::vector<Finding>& findings) {
+  if (std::ranges::none_of(
+          findings, [](const Finding& one) { return one.level == Finding::Level::failure; })) {
+    findings.push_back({Finding::Level::note,
                         "fit for efficiency; fit for correctness with a guard on what is written",
                         "hand the fence to the storage (holdfast guard)"});
   }
-  return findings;
 }
 
 }  // namespace holdfast::redis

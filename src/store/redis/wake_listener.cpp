@@ -63,13 +63,21 @@ std::optional<StoreEvent> parse_wake_up(std::string_view payload) {
 
 WakeListener::WakeListener(EventLoop& loop, std::shared_ptr<const Settings> settings,
                            Locator& locator, UniqueFunction<void(const StoreEvent&)> on_event)
-    : loop_(loop), settings_(std::move(settings)), locator_(locator), tell_(std::move(on_event)) {}
+    : loop_(loop),
+      settings_(std::move(settings)),
+      locator_(locator),
+      tell_(std::move(on_event)),
+      held_(loop) {}
+
+bool WakeListener::take_missed() {
+  const bool unheard = held_.take_went_unheard();
+  return std::exchange(missed_, false) || unheard;
+}
 
 WakeListener::~WakeListener() { close(); }
 
 void WakeListener::close() noexcept {
   loop_.cancel(std::exchange(retry_timer_, 0));
-  loop_.cancel(std::exchange(held_timer_, 0));
   if (peer_) {
     peer_->close();
     peer_.reset();
@@ -89,8 +97,7 @@ void WakeListener::when_settled(Instant latest, UniqueFunction<void()> go) {
     go();
     return;
   }
-  held_.push_back({latest, std::move(go)});
-  arm();
+  held_.add(latest, std::move(go));
 }
 
 void WakeListener::connect() {
@@ -105,7 +112,7 @@ void WakeListener::connect() {
 void WakeListener::connect_to(Locator::Found found) {
   if (std::holds_alternative<Failed>(found)) {
     connect_later();
-    settle(false);
+    held_.release();
     return;
   }
   term_ = locator_.term();
@@ -141,47 +148,15 @@ void WakeListener::on_event(Connection::Event& event) {
     retry_.succeeded();
     led_nowhere_ = false;
     const std::weak_ptr<char> alive = alive_;
-    settle(false);
-    if (!alive.expired() && std::exchange(missed_, false)) {
+    held_.release();
+    if (!alive.expired() && take_missed()) {
       tell_(Doubt{});
     }
   } else if (std::holds_alternative<Connection::Closed>(event)) {
     peer_.reset();
     connect_later();
-    settle(false);
+    held_.release();
   }
-}
-
-void WakeListener::settle(bool overdue_only) {
-  std::vector<Held> now_free;
-  std::vector<Held> later;
-  const Instant now = loop_.now();
-  for (Held& one : held_) {
-    (overdue_only && one.latest > now ? later : now_free).push_back(std::move(one));
-  }
-  held_ = std::move(later);
-  missed_ = missed_ || (overdue_only && !now_free.empty());
-  arm();
-  const std::weak_ptr<char> alive = alive_;
-  for (Held& one : now_free) {
-    if (alive.expired()) {
-      return;
-    }
-    one.go();
-  }
-}
-
-void WakeListener::arm() {
-  loop_.cancel(std::exchange(held_timer_, 0));
-  if (held_.empty()) {
-    return;
-  }
-  const auto earliest = std::min_element(
-      held_.begin(), held_.end(), [](const Held& a, const Held& b) { return a.latest < b.latest; });
-  held_timer_ = loop_.call_at(earliest->latest, [this] {
-    held_timer_ = 0;
-    settle(true);
-  });
 }
 
 }  // namespace holdfast::redis

@@ -10,6 +10,7 @@
 #include <holdfast/function.hpp>
 #include <holdfast/runtime.hpp>
 
+#include "runtime/held_back.hpp"
 #include "store/redis/locator.hpp"
 #include "store/redis/peer.hpp"
 #include "store/redis/retry_delay.hpp"
@@ -18,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace holdfast::redis {
 
@@ -46,17 +46,11 @@ class WakeListener {
   void close() noexcept;
 
  private:
-  struct Held {
-    Instant latest{};
-    UniqueFunction<void()> go{};
-  };
-
   void connect();
   void connect_to(Locator::Found found);
   void connect_later();
   void on_event(Connection::Event& event);
-  void settle(bool overdue_only);
-  void arm();
+  bool take_missed();
 
   EventLoop& loop_;
   std::shared_ptr<const Settings> settings_;
@@ -67,10 +61,9 @@ class WakeListener {
   std::shared_ptr<Peer> peer_{};
   bool started_ = false;
   bool missed_ = false;  // something may have been published while nobody listened
-  std::vector<Held> held_{};
+  HeldBack held_;
   RetryDelay retry_{};
   Runtime::TimerId retry_timer_ = 0;
-  Runtime::TimerId held_timer_ = 0;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 
