@@ -165,13 +165,15 @@ TEST_P(C39Stops, NoStaleWriteLandsWhereverTheWriterIsStopped) {
     writer.stop();
     const Instant since = BootClock::now();
     between += writer.is_between() ? 1 : 0;
-    // Stopped inside a transaction it keeps us out: let it go on and stop it again.
+    // Stopped inside a transaction it keeps us out: let it go on and stop it again, each time
+    // later, for on a slow disk its commit takes a while and each of our tries waits for it.
     std::error_code ec = append(old_fence + 1, resource);
-    for (; ec == errc::store_unavailable; ec = append(old_fence + 1, resource)) {
+    for (unsigned longest = 100; ec == errc::store_unavailable; longest *= 2) {
       ++inside;
       writer.go_on();
-      std::this_thread::sleep_for(std::chrono::microseconds{random() % 100});
+      std::this_thread::sleep_for(std::chrono::microseconds{random() % longest});
       writer.stop();
+      ec = append(old_fence + 1, resource);
     }
     ASSERT_FALSE(ec) << ec.message();
     if (full) {
